@@ -1,0 +1,196 @@
+#include "any.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <sstream>
+
+namespace tesuji {
+
+const char* player_name(int player) { return player == 0 ? "First" : "Second"; }
+
+double calibrate(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  double spent = 0;
+  int64_t turns = 0;
+  volatile uint64_t kept = 1;
+  while (spent < seconds) {
+    uint64_t x = kept;
+    for (int i = 0; i < 10'000; ++i) x = mix(x + 1);  // each turn waits for the one before
+    kept = x;
+    turns += 10'000;
+    spent = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return static_cast<double>(turns) / spent;
+}
+
+// ── Move texts ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+std::string cell_text(const Spec& spec, int action) {
+  return spec.locate[action] < 0 ? "pass" : spec.grid.name(spec.locate[action]);
+}
+
+std::optional<int> parse_cell(const Spec& spec, std::string_view text) {
+  if (text == "pass" || text == "PASS" || text == "Pass") {
+    for (int action = 0; action < spec.actions; ++action) {
+      if (spec.locate[action] < 0) return action;
+    }
+    return std::nullopt;
+  }
+  const auto cell = spec.grid.find(text);
+  if (!cell || spec.action_at[*cell] < 0) return std::nullopt;
+  return spec.action_at[*cell];
+}
+
+std::string cell_help(const Spec& spec) {
+  std::ostringstream out;
+  out << "a column a–" << spec.grid.letter(spec.grid.cols - 1);
+  if (spec.grid.skips_i && spec.grid.cols > 'i' - 'a') out << " (no i)";
+  out << " and a row 1–" << spec.grid.rows << ", such as " << spec.grid.name(spec.grid.cells() / 2);
+  for (const int cell : spec.locate) {
+    if (cell < 0) return out.str() + ", or pass";
+  }
+  return out.str();
+}
+
+int AnyGame::action(std::string_view text) const {
+  if (const auto action = parse(spec, text)) return *action;
+  // What came may be anything: show the start of it, and only what prints.
+  std::string shown(text.substr(0, 20));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  refuse_text("'" + shown + "'");
+}
+
+void AnyGame::refuse_text(const std::string& shown) const {
+  throw std::invalid_argument(shown + " is not a move of " + spec.name + ": write " + text_help(spec));
+}
+
+// ── Numbers of the rules ────────────────────────────────────────────────────────────────────────────────────────────
+
+void AnyGame::check_number(int which, double value) const {
+  const Number& n = spec.numbers.at(which);
+  const double steps = (value - n.least) / n.step;
+  if (value >= n.least && value <= n.most && steps == std::floor(steps)) return;
+  std::ostringstream out;
+  out << n.name << " " << value << " is not possible in " << spec.name << ": give a multiple of " << n.step << " from "
+      << n.least << " to " << n.most;
+  throw std::invalid_argument(out.str());
+}
+
+// ── States ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+std::vector<int> AnyState::legal() const {
+  std::vector<uint64_t> words(spec().words());
+  game_->legal(state_, words.data());
+  std::vector<int> actions;
+  for (int i = 0; i < spec().words(); ++i) {
+    for (uint64_t w = words[i]; w; w &= w - 1) actions.push_back(64 * i + std::countr_zero(w));
+  }
+  return actions;
+}
+
+bool AnyState::is_legal(int action) const {
+  if (action < 0 || action >= spec().actions) return false;
+  std::vector<uint64_t> words(spec().words());
+  game_->legal(state_, words.data());
+  return words[action / 64] >> (action % 64) & 1;
+}
+
+void AnyState::play(int action) {
+  if (is_legal(action)) return game_->play(state_, action);
+  const std::string& name = spec().name;
+  if (action < 0 || action >= spec().actions) {
+    throw IllegalMove("action " + std::to_string(action) + " is out of range: " + name + " has actions 0 to " +
+                      std::to_string(spec().actions - 1));
+  }
+  const std::string text = game_->text(action);
+  if (result() != Result::ongoing) throw IllegalMove(text + " cannot be played: this game of " + name + " is over");
+  std::string why = game_->objection ? std::string(": ") + game_->objection(state_, action) : "";
+  throw IllegalMove(text + " is not legal for " + player_name(to_play()) + " here" + why);
+}
+
+uint64_t AnyState::hash() const {
+  if (game_->hash) return game_->hash(state_);
+  // Equal states have equal planes.
+  const Encoding& encoding = spec().encodings[0];
+  const int planes = static_cast<int>(encoding.planes.size()), scalars = static_cast<int>(encoding.scalars.size());
+  std::vector<uint64_t> words(planes * spec().cell_words());
+  std::vector<float> values(scalars);
+  Planes out(words.data(), planes, spec().grid.cells(), values.data(), scalars);
+  encoding.write(state_, out);
+  uint64_t h = to_play();
+  for (const auto word : words) h = mix(h ^ word);
+  return h;
+}
+
+void AnyState::encode(const Encoding& encoding, float* out) const {
+  const int planes = static_cast<int>(encoding.planes.size()), scalars = static_cast<int>(encoding.scalars.size());
+  const int cells = spec().grid.cells(), stride = spec().cell_words();
+  std::vector<uint64_t> words(planes * stride);
+  std::vector<float> values(scalars);
+  Planes packed(words.data(), planes, cells, values.data(), scalars);
+  encoding.write(state_, packed);
+  for (int plane = 0; plane < planes; ++plane) {
+    for (int cell = 0; cell < cells; ++cell)
+      *out++ = static_cast<float>(words[plane * stride + cell / 64] >> (cell % 64) & 1);
+  }
+  for (const float value : values) out = std::fill_n(out, cells, value);
+}
+
+// ── The drawing ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+namespace {
+
+/// Rows of single characters with the names of rows and columns around them.
+std::string draw_board(const AnyState& state) {
+  const Spec& spec = state.spec();
+  const Grid& grid = spec.grid;
+  std::ostringstream out;
+  const auto gap = [&](int i, int size) { return spec.block && i % spec.block == 0 && i > 0 && i < size; };
+  for (int row = 0; row < grid.rows; ++row) {
+    if (gap(row, grid.rows)) {
+      out << "   ";
+      for (int col = 0; col < grid.cols; ++col) out << (gap(col, grid.cols) ? "+-" : "") << "--";
+      out << '\n';
+    }
+    const int number = grid.rows - row;
+    out << (number < 10 ? " " : "") << number;
+    for (int col = 0; col < grid.cols; ++col)
+      out << (gap(col, grid.cols) ? " |" : "") << ' ' << state.game().glyph(state.get(), row * grid.cols + col);
+    out << '\n';
+  }
+  out << "  ";
+  for (int col = 0; col < grid.cols; ++col) out << (gap(col, grid.cols) ? "  " : "") << ' ' << grid.letter(col);
+  out << '\n';
+  return out.str();
+}
+
+/// Three characters a cell; an edge not yet drawn shows its move.
+std::string draw_edges(const AnyState& state) {
+  const Spec& spec = state.spec();
+  std::ostringstream out;
+  for (int cell = 0; cell < spec.grid.cells(); ++cell) {
+    const char glyph = state.game().glyph(state.get(), cell);
+    if (glyph == '.') {
+      const std::string text = state.game().text(spec.action_at[cell]);
+      out << (text.size() < 2 ? " " : "") << text << (text.size() < 3 ? " " : "");
+    } else {
+      out << (glyph == '-' ? '-' : ' ') << glyph << (glyph == '-' ? '-' : ' ');
+    }
+    if (spec.grid.col(cell) == spec.grid.cols - 1) out << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace
+
+std::string AnyState::diagram() const {
+  std::istringstream drawn(spec().look == Look::edges ? draw_edges(*this) : draw_board(*this));
+  std::string out;
+  for (std::string line; std::getline(drawn, line); out += line + '\n') line.erase(line.find_last_not_of(' ') + 1);
+  return out;
+}
+
+}  // namespace tesuji

@@ -1,0 +1,213 @@
+// Ultimate Tic-Tac-Toe: nine small boards of nine cells; the cell played names the small board to answer in.
+#pragma once
+
+#include <array>
+
+#include "../core/game.hpp"
+
+namespace tesuji {
+
+/// What decides when all small boards are decided and nobody has three in a line.
+enum class UltimateTie { draw, count };
+
+template <UltimateTie kTie>
+class Ultimate {
+ public:
+  static constexpr int kVersion = 1;
+  static constexpr Grid kGrid{.rows = 9, .cols = 9};
+  static constexpr Symmetry kSymmetry = Symmetry::square;
+  static constexpr Look kLook = Look::cells;
+  static constexpr int kBlock = 3;
+  static constexpr int kActions = 81;
+  static constexpr int kMaxPlies = 81;
+  static constexpr int locate(int action) { return action; }
+
+  int to_play() const { return mover_; }
+
+  Bits<81> legal() const {
+    Bits<81> moves;
+    if (result() != Result::ongoing) return moves;
+    for_open_boards([&](int board) { add(moves, board, free(board)); });
+    return moves;
+  }
+
+  void play(int action) { mark(kBoardOf[action], kInnerOf[action]); }
+
+  Result result() const {
+    if (kLine[won_[0]]) return Result::first;
+    if (kLine[won_[1]]) return Result::second;
+    if (decided() != kFull) return Result::ongoing;
+    if constexpr (kTie == UltimateTie::count) return result_of(std::popcount(won_[0]) - std::popcount(won_[1]));
+    return Result::draw;
+  }
+
+  void ownership(int8_t* cells) const {
+    for (int cell = 0; cell < 81; ++cell) {
+      const int board = kBoardOf[cell];
+      cells[cell] = static_cast<int8_t>((won_[0] >> board & 1) - (won_[1] >> board & 1));
+    }
+  }
+
+  static constexpr std::array kPlanes = {
+      "own marks",
+      "other's marks",
+      "small boards that the mover won",
+      "small boards that the other won",
+      "small boards drawn",
+      "legal moves",
+      "last move",
+  };
+  static constexpr std::array<const char*, 0> kScalars{};
+  void encode(Planes& out) const {
+    put_marks(out, 0);
+    out.put(2, whole_boards(won_[mover_]));
+    out.put(3, whole_boards(won_[1 - mover_]));
+    out.put(4, whole_boards(drawn_));
+    out.put(5, legal());
+    out.set_if(6, last_);
+  }
+
+  // Study U: the two planes of stones alone.
+  static constexpr std::array kPaperPlanes = {"own marks", "other's marks"};
+  void encode_paper(Planes& out) const { put_marks(out, 0); }
+
+  char glyph(int cell) const {
+    const int board = kBoardOf[cell], inner = kInnerOf[cell];
+    return marks_[0][board] >> inner & 1   ? 'X'
+           : marks_[1][board] >> inner & 1 ? 'O'
+           : decided() >> board & 1        ? ' '
+                                           : '.';
+  }
+
+  const char* objection(int action) const {
+    const int board = kBoardOf[action], inner = kInnerOf[action];
+    if ((marks_[0][board] | marks_[1][board]) >> inner & 1) return "that cell is taken";
+    if (decided() >> board & 1) return "that small board is decided";
+    return "the last move sends you to another small board";
+  }
+
+  uint64_t hash() const {
+    uint64_t h = mover_ + 2 * static_cast<uint64_t>(target_);
+    for (int board = 0; board < 9; ++board)
+      h = mix(h ^ (uint64_t{marks_[0][board]} << 32 | uint64_t{marks_[1][board]} << 8));
+    return h;
+  }
+
+  int playout(Random& random) {
+    int plies = 0;
+    for (; result() == Result::ongoing; ++plies) {
+      int board = target_;
+      unsigned cells;
+      if (board != kAnywhere) {
+        cells = free(board);
+      } else {
+        // Every free cell of every open board is as likely as any other.
+        int sum = 0;
+        for_open_boards([&](int b) { sum += std::popcount(free(b)); });
+        int k = random.below(sum);
+        unsigned open = kFull & ~decided();
+        for (;; open &= open - 1) {
+          board = std::countr_zero(open);
+          cells = free(board);
+          if (k < std::popcount(cells)) break;
+          k -= std::popcount(cells);
+        }
+      }
+      mark(board, kNth[cells][random.below(std::popcount(cells))]);
+    }
+    return plies;
+  }
+
+  friend bool operator==(const Ultimate&, const Ultimate&) = default;
+
+ private:
+  static constexpr int kAnywhere = 9;
+  static constexpr unsigned kFull = 0x1ff;
+
+  // marks_[player][board]: the cells of a small board that a player holds, a bit each, by rows. The large board is one
+  // more such board.
+  std::array<std::array<uint16_t, 9>, 2> marks_{};
+  std::array<uint16_t, 2> won_{};  // small boards won
+  uint16_t drawn_ = 0;             // small boards full, and won by nobody
+  int8_t target_ = kAnywhere;      // the small board to play in
+  uint8_t mover_ = 0;
+  int8_t last_ = -1;
+
+  unsigned decided() const { return won_[0] | won_[1] | drawn_; }
+  unsigned free(int board) const { return kFull & ~(marks_[0][board] | marks_[1][board]); }
+
+  template <class Visit>
+  void for_open_boards(Visit visit) const {
+    if (target_ != kAnywhere) {
+      visit(target_);
+    } else {
+      for (unsigned open = kFull & ~decided(); open; open &= open - 1) visit(std::countr_zero(open));
+    }
+  }
+
+  void mark(int board, int inner) {
+    const auto mine = marks_[mover_][board] |= static_cast<uint16_t>(1u << inner);
+    if (kLine[mine]) {
+      won_[mover_] |= static_cast<uint16_t>(1u << board);
+    } else if ((mine | marks_[1 - mover_][board]) == kFull) {
+      drawn_ |= static_cast<uint16_t>(1u << board);
+    }
+    target_ = static_cast<int8_t>(decided() >> inner & 1 ? kAnywhere : inner);
+    mover_ = 1 - mover_;
+    last_ = static_cast<int8_t>(kCellOf[board][inner]);
+  }
+
+  void put_marks(Planes& out, int plane) const {
+    for (int side = 0; side < 2; ++side) {
+      Bits<81> cells;
+      for (int board = 0; board < 9; ++board) add(cells, board, marks_[side ? 1 - mover_ : mover_][board]);
+      out.put(plane + side, cells);
+    }
+  }
+  static Bits<81> whole_boards(unsigned boards) {
+    Bits<81> cells;
+    for (; boards; boards &= boards - 1) add(cells, std::countr_zero(boards), kFull);
+    return cells;
+  }
+  /// Adds the inner cells of a small board to a set of cells of the grid.
+  static void add(Bits<81>& cells, int board, unsigned inner) {
+    for (; inner; inner &= inner - 1) cells.set(kCellOf[board][std::countr_zero(inner)]);
+  }
+
+  static constexpr auto kLine = [] {
+    std::array<bool, 512> line{};
+    for (unsigned s = 0; s < 512; ++s) {
+      for (const unsigned three : {0007u, 0070u, 0700u, 0111u, 0222u, 0444u, 0421u, 0124u})
+        line[s] |= (s & three) == three;
+    }
+    return line;
+  }();
+  /// kNth[set][k]: member number k of a set of inner cells.
+  static constexpr auto kNth = [] {
+    std::array<std::array<uint8_t, 9>, 512> nth{};
+    for (unsigned s = 0; s < 512; ++s) {
+      int k = 0;
+      for (int i = 0; i < 9; ++i) {
+        if (s >> i & 1) nth[s][k++] = static_cast<uint8_t>(i);
+      }
+    }
+    return nth;
+  }();
+  static constexpr auto kBoardOf = [] {
+    std::array<uint8_t, 81> board{};
+    for (int cell = 0; cell < 81; ++cell) board[cell] = static_cast<uint8_t>(cell / 27 * 3 + cell % 9 / 3);
+    return board;
+  }();
+  static constexpr auto kInnerOf = [] {
+    std::array<uint8_t, 81> inner{};
+    for (int cell = 0; cell < 81; ++cell) inner[cell] = static_cast<uint8_t>(cell / 9 % 3 * 3 + cell % 3);
+    return inner;
+  }();
+  static constexpr auto kCellOf = [] {
+    std::array<std::array<uint8_t, 9>, 9> cells{};
+    for (int cell = 0; cell < 81; ++cell) cells[kBoardOf[cell]][kInnerOf[cell]] = static_cast<uint8_t>(cell);
+    return cells;
+  }();
+};
+
+}  // namespace tesuji

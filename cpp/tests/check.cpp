@@ -1,0 +1,64 @@
+// The core without Python: every game obeys the laws, and the laws see every fault. `make sanitize` builds it with
+// sanitizers.
+#include <cstdio>
+#include <cstdlib>
+
+#include "../../examples/connect_four.hpp"
+#include "../core/laws.hpp"
+#include "../games/all.hpp"
+#include "faulty.hpp"
+
+namespace {
+
+using namespace tesuji;
+
+int passed = 0, failed = 0;
+
+void obeys(const AnyGame& game, int games) {
+  const auto broken = broken_laws(game, games, 1);
+  std::printf("%-15s %s\n", game.spec.name.c_str(), broken.empty() ? "obeys the laws" : "BREAKS A LAW");
+  for (const auto& sentence : broken) std::printf("    %s\n", sentence.c_str());
+  ++(broken.empty() ? passed : failed);
+}
+
+template <Fault kFault>
+void is_seen(const std::string& expected) {
+  bool seen = false;
+  const auto broken = broken_laws(any_game<Faulty<kFault>>("faulty", "A faulty game"), 20, 1);
+  for (const auto& sentence : broken) seen |= sentence.find(expected) != std::string::npos;
+  ++(seen ? passed : failed);
+  if (seen) return;
+  std::printf("A FAULT WENT UNSEEN: %s\n", expected.c_str());
+  for (const auto& sentence : broken) std::printf("    seen instead: %s\n", sentence.c_str());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const int games = count > 1 ? std::atoi(words[1]) : 8;
+  for (const auto& game : all_games()) obeys(game, games);
+  obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
+  obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);
+
+  is_seen<Fault::action_off_the_grid>("no two actions lie on the same cell");
+  is_seen<Fault::same_text>("no two actions have the same text");
+  is_seen<Fault::unread_text>("read back as that action");
+  is_seen<Fault::moves_after_the_end>("legal moves exactly until the end");
+  is_seen<Fault::no_move_before_the_end>("legal moves exactly until the end");
+  is_seen<Fault::lopsided_moves>("a symmetric game looks symmetric");
+  is_seen<Fault::lopsided_planes>("a symmetric game looks symmetric");
+  is_seen<Fault::plane_off_the_grid>("cells of the grid only");
+  is_seen<Fault::wild_scalar>("scalars are small numbers");
+  is_seen<Fault::shared_between_copies>("a copy does not change");
+  is_seen<Fault::score_against_result>("the score's sign is the result");
+  is_seen<Fault::owner_out_of_place>("only an ownable cell has an owner");
+  is_seen<Fault::strange_glyph>("a glyph is a printable character");
+  is_seen<Fault::endless>("a game ends by its bound");
+  is_seen<Fault::forgetful>("the same moves give the same state");
+  is_seen<Fault::biased_playout>("distributed as uniform play");
+  is_seen<Fault::playout_stops_early>("a playout ends the game");
+  is_seen<Fault::initial_number_out_of_bounds>("initial value is among its values");
+
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed ? 1 : 0;
+}
