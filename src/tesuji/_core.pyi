@@ -1,0 +1,202 @@
+"""The C++ core of Tesuji: games and their states."""
+
+from collections.abc import Iterable
+
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+class IllegalMove(ValueError):
+    """A move that the rules do not allow here."""
+
+class Game:
+    """
+    A game with its rule numbers set. A value: equal if name and numbers are.
+    """
+
+    def __init__(self, name: str, numbers: dict[str, float] = {}) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str:
+        """The game's name for people."""
+
+    @property
+    def version(self) -> int:
+        """Raised when rules or planes change."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def cols(self) -> int: ...
+
+    @property
+    def look(self) -> str:
+        """'crossings', 'cells' or 'edges'."""
+
+    @property
+    def block(self) -> int:
+        """Cells between the rules of the drawing; 0 where there are none."""
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are."""
+
+    @property
+    def max_plies(self) -> int:
+        """No game is longer."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The rule numbers, such as komi."""
+
+    @property
+    def symmetries(self) -> int:
+        """How many symmetries the game has, the identity among them."""
+
+    @property
+    def scored(self) -> bool:
+        """Whether states have a score."""
+
+    @property
+    def owned(self) -> bool:
+        """Whether states have an ownership."""
+
+    @property
+    def wise_playouts(self) -> bool:
+        """Whether playouts are wiser than uniformly random play."""
+
+    @property
+    def encodings(self) -> list[str]:
+        """
+        The names that planes(…) takes: 'tesuji', and 'paper' where a study has its own.
+        """
+
+    def plane_names(self, encoding: str = 'tesuji') -> list[str]:
+        """What each plane shows, in order."""
+
+    def ownable(self) -> NDArray[numpy.uint8]:
+        """[rows, cols]: 1 where a cell can have an owner."""
+
+    def start(self) -> State:
+        """The state before the first move."""
+
+    def replay(self, moves: str | Iterable[int | str]) -> State:
+        """The state after the moves: a list, or a text such as 'e5 c3'."""
+
+    def random(self, seed: int, plies: int | None = None) -> State:
+        """
+        A state after uniformly random legal moves: so many plies, or to the end.
+        """
+
+    def parse(self, text: str) -> int:
+        """The action that a text names."""
+
+    def text(self, action: int | str) -> str:
+        """The text of an action."""
+
+    def locate(self, action: int | str) -> int | None:
+        """The action's cell, by rows from the top left; None off the board."""
+
+    def permutation(self, symmetry: int) -> numpy.typing.NDArray[numpy.int32]:
+        """[actions]: where a symmetry carries each action."""
+
+    def perft(self, depth: int) -> int:
+        """How many move sequences of that length there are."""
+
+    def playouts(self, games: int, *, seed: int = 0, uniform: bool = False) -> numpy.typing.NDArray[numpy.int8]:
+        """[games]: results of random games from the start."""
+
+    def time_playouts(self, seconds: float, *, seed: int = 0, uniform: bool = False) -> tuple[int, int]:
+        """Random games for so many seconds: their number and their plies."""
+
+    def broken_laws(self, games: int = 20, *, seed: int = 0) -> list[str]:
+        """A sentence for each law of games that random play shows broken."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[type[Game], tuple[object, ...]]: ...
+
+class State:
+    """A state of a game. A value: play gives a new one."""
+
+    def __init__(self, game: Game, moves: str | Iterable[int | str] = ()) -> None: ...
+
+    @property
+    def game(self) -> Game: ...
+
+    @property
+    def history(self) -> list[int]:
+        """The actions that led here."""
+
+    @property
+    def to_play(self) -> int:
+        """0 First, 1 Second."""
+
+    @property
+    def result(self) -> int | None:
+        """+1 First won, 0 drawn, −1 Second won; None while the game goes on."""
+
+    @property
+    def score(self) -> float | None:
+        """First's margin as the board stands; None where the game has none."""
+
+    def ownership(self) -> NDArray[numpy.int8] | None:
+        """
+        [rows, cols]: +1 First's, −1 Second's, 0 nobody's, as the board stands; None where the game has none.
+        """
+
+    def legal(self) -> list[int]:
+        """The legal actions, ascending; none at the end."""
+
+    def moves(self) -> list[str]:
+        """The legal moves, as texts."""
+
+    def play(self, move: int | str) -> State:
+        """The state after a move, which is a text or an action."""
+
+    def planes(self, encoding: str = 'tesuji', out: numpy.typing.NDArray[numpy.float32] | None = None) -> numpy.typing.NDArray[numpy.float32]:
+        """[planes, rows, cols]: what a network sees, from the mover's side."""
+
+    def glyphs(self) -> list[str]:
+        """A character a cell, a text a row."""
+
+    def diagram(self) -> str:
+        """The board in characters."""
+
+    def carried(self, symmetry: int) -> State:
+        """
+        The state that the same game leads to when a symmetry carries every move.
+        """
+
+    def perft(self, depth: int) -> int:
+        """How many move sequences of that length begin here."""
+
+    def playouts(self, games: int, *, seed: int = 0, uniform: bool = False) -> numpy.typing.NDArray[numpy.int8]:
+        """[games]: results of random games from here."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[type[State], tuple[object, ...]]: ...
+
+def calibrate(seconds: float) -> float:
+    """
+    Turns a second of a loop of fixed work: how fast this core is right now.
+    """
+
+def game_names() -> list[str]:
+    """The names of all games."""

@@ -1,0 +1,113 @@
+"""How fast the rules are: random games a second, beside OpenSpiel's in the same process and thread.
+
+Machines are shared and their clocks vary. Each figure is therefore taken in short slices, in turn with the other side
+and with a calibration loop of fixed work, and the median slice counts.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tesuji._core import Game, calibrate
+from tesuji.games import game
+
+__all__ = ["RulesSpeed", "bench_rules"]
+
+_SLICES = 9
+
+# What OpenSpiel calls our games.
+_OPENSPIEL = {
+    "ultimate": "ultimate_tic_tac_toe",
+    "gomoku3": "tic_tac_toe",
+    "gomoku6x4": "gomoku(size=6,connect=4)",
+    "gomoku8": "gomoku(size=8,connect=5)",
+    "gomoku15": "gomoku(size=15,connect=5)",
+    "dots2": "dots_and_boxes(num_rows=2,num_cols=2)",
+    "dots2x3": "dots_and_boxes(num_rows=2,num_cols=3)",
+    "dots3": "dots_and_boxes(num_rows=3,num_cols=3)",
+    "dots4": "dots_and_boxes(num_rows=4,num_cols=4)",
+    "dots5": "dots_and_boxes(num_rows=5,num_cols=5)",
+    "go5": "go(board_size=5)",
+    "go7": "go(board_size=7)",
+    "go9": "go(board_size=9)",
+    "go13": "go(board_size=13)",
+    "go19": "go(board_size=19)",
+}
+
+# Random games a second that throw-away C++ for that one game reached on one 2.45 GHz core,
+# and the calibration loop's turns a second on such a core when it is quiet.
+_LIMITS = {"ultimate": 1.15e6, "dots3": 6.7e6, "go9": 93e3, "nogo9": 176e3, "gomoku8": 2.5e6, "gomoku15": 0.87e6}
+_CALIBRATION = 1.0e9
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSpeed:
+    """One game's figures: random games a second."""
+
+    game: Game
+    playouts: float
+    plies: float  # of a playout
+    uniform: float  # every legal move as likely as any other
+    openspiel: float | None
+    limit: float | None  # on this machine at this moment
+
+    @property
+    def ratio(self) -> float | None:
+        """To OpenSpiel, by the same kind of random play: its rollouts are uniform."""
+        ours = self.uniform if self.game.wise_playouts else self.playouts
+        return ours / self.openspiel if self.openspiel else None
+
+    @property
+    def share(self) -> float | None:
+        """Of the limit."""
+        return self.playouts / self.limit if self.limit else None
+
+
+def bench_rules(name: str, *, seconds: float) -> RulesSpeed:
+    """Measures one game for about so many seconds a side."""
+    g = game(name)
+    rollouts = _openspiel_rollouts(name)
+    slice_seconds = seconds / _SLICES
+    rates: dict[str, list[float]] = {"playouts": [], "plies": [], "uniform": [], "openspiel": [], "calibration": []}
+    for number in range(_SLICES):
+        rates["calibration"].append(calibrate(min(0.05, slice_seconds)))
+        for kind in ("playouts", "uniform"):
+            start = time.perf_counter()
+            games, plies = g.time_playouts(slice_seconds, seed=number, uniform=kind == "uniform")
+            rates[kind].append(games / (time.perf_counter() - start))
+            if kind == "playouts":
+                rates["plies"].append(plies / games)
+        if rollouts:
+            rates["openspiel"].append(rollouts(slice_seconds))
+    median = {key: statistics.median(values) for key, values in rates.items() if values}
+    limit = _LIMITS[name] * median["calibration"] / _CALIBRATION if name in _LIMITS else None
+    return RulesSpeed(g, median["playouts"], median["plies"], median["uniform"], median.get("openspiel"), limit)
+
+
+def _openspiel_rollouts(name: str) -> Callable[[float], float] | None:
+    """A function that measures OpenSpiel's own C++ rollouts a second; None where it is not installed or lacks the game.
+
+    The only way from Python to a loop of rollouts that stays in C++ is to ask its search bot for one simulation with
+    many rollouts.
+    """
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    if name not in _OPENSPIEL:
+        return None
+    theirs = pyspiel.load_game(_OPENSPIEL[name])
+
+    def measure(seconds: float) -> float:
+        count, spent = 1, 0.0
+        while spent < seconds:
+            if spent:
+                count = max(2 * count, int(count * seconds / spent))
+            bot = pyspiel.MCTSBot(theirs, pyspiel.RandomRolloutEvaluator(count, 1), 1.0, 1, 100, False, 1, False)
+            start = time.perf_counter()
+            bot.step(theirs.new_initial_state())
+            spent = time.perf_counter() - start
+        return count / spent
+
+    return measure
