@@ -1,18 +1,28 @@
 """Players: something that looks at a state and chooses a move.
 
-A player is named by a text: ``random``, ``flat:playouts=2000``.
+A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas between
+them; they are the keyword-only parameters of the player's class, so a class says all there is to know about its options.
 """
 
 import difflib
 import inspect
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from tesuji._core import Game, State
 
-__all__ = ["Player", "Thought", "player"]
+__all__ = ["Line", "Player", "Thought", "player"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One candidate: what would follow, and what it is worth."""
+
+    moves: tuple[str, ...]  # texts, the candidate first
+    value: float | None  # in [−1, 1], for First
+    visits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +31,11 @@ class Thought:
 
     action: int
     move: str  # the action's text
-    value: float | None  # in [−1, 1], for First; None where the player has no opinion
-    visits: dict[int, int]  # how often each action was looked at
+    value: float | None = None  # in [−1, 1], for First; None where the player has no opinion
+    visits: dict[int, int] = field(default_factory=dict)  # how often each action was looked at
+    lines: tuple[Line, ...] = ()  # candidates, best first
+    proven: int | None = None  # the result with best play (+1, 0, −1), where it is known for certain
+    seconds: float = 0.0
 
 
 class Player(Protocol):
@@ -39,9 +52,9 @@ class Random:
         self._random = random.Random(seed)
 
     def think(self, state: State) -> Thought:
-        _check_ongoing(state)
+        check_ongoing(state)
         action = self._random.choice(state.legal())
-        return Thought(action, state.game.text(action), None, {action: 1})
+        return Thought(action, state.game.text(action), visits={action: 1})
 
 
 class Flat:
@@ -54,7 +67,7 @@ class Flat:
         self._random = random.Random(seed)
 
     def think(self, state: State) -> Thought:
-        _check_ongoing(state)
+        check_ongoing(state)
         legal = state.legal()
         share = -(-self._playouts // len(legal))
         side = 1 if state.to_play == 0 else -1
@@ -71,25 +84,36 @@ _PLAYERS: dict[str, Callable[..., Player]] = {"random": Random, "flat": Flat}
 
 def player(text: str, game: Game, *, seed: int = 0) -> Player:
     """The player that a text names, such as ``random`` or ``flat:playouts=2000``."""
-    name, _, options = text.partition(":")
+    if not isinstance(text, str):
+        raise TypeError(f"a player is named by a text, not {type(text).__name__}")
+    name, _, rest = text.partition(":")
     if name not in _PLAYERS:
         near = difflib.get_close_matches(name, _PLAYERS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_PLAYERS)}"
-        raise ValueError(f"there is no player {name!r}: {hint}")
+        raise ValueError(f"there is no player {name[:30]!r}: {hint}")
     make = _PLAYERS[name]
-    known = {key for key, p in inspect.signature(make).parameters.items() if p.kind is p.KEYWORD_ONLY}
-    settings = {"seed": seed}
-    for option in filter(None, options.split(",")):
+    known = {key: p for key, p in inspect.signature(make).parameters.items() if p.kind is p.KEYWORD_ONLY}
+    settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
+    for option in filter(None, rest.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
-            raise ValueError(f"{name} has no option {key!r}: it has {', '.join(sorted(known))}")
-        try:
-            settings[key] = int(value)
-        except ValueError:
-            raise ValueError(f"{key} of {name} must be a whole number, not {value!r}") from None
+            raise ValueError(f"{name} has no option {key[:30]!r}: it has {', '.join(sorted(known))}")
+        settings[key] = _read(name, key, value, known[key].annotation)
     return make(game, **settings)
 
 
-def _check_ongoing(state: State) -> None:
+def _read(name: str, key: str, value: str, kind: Any) -> object:
+    """An option's value, of the type that the player's class says."""
+    if kind in (str, str | None):
+        return value
+    wanted, words = (float, "a number") if kind in (float, float | None) else (int, "a whole number")
+    try:
+        return wanted(value)
+    except ValueError:
+        raise ValueError(f"{key} of {name} must be {words}, not {value[:30]!r}") from None
+
+
+def check_ongoing(state: State) -> None:
+    """Refuses a state in which there is nothing to choose."""
     if state.result is not None:
         raise ValueError("there is nothing to think about: the game is over")
