@@ -35,8 +35,8 @@ _OPENSPIEL = {
     "go19": "go(board_size=19)",
 }
 
-# Random games a second that throw-away C++ for that one game reached on one core of an EPYC 7003 (2.45 GHz, boosted), and
-# the calibration loop's turns a second on such a core when it is quiet.
+# Random games a second that throw-away C++ for that one game reached on one core of an EPYC 7003 (2.45 GHz, boosted),
+# and the calibration loop's turns a second on such a core when it is quiet.
 _LIMITS = {"ultimate": 1.15e6, "dots3": 6.7e6, "go9": 93e3, "nogo9": 176e3, "gomoku8": 2.5e6, "gomoku15": 0.87e6}
 _CALIBRATION = 245e6
 

@@ -1,7 +1,7 @@
 """Players: something that looks at a state and chooses a move.
 
-A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas between
-them; they are the keyword-only parameters of the player's class, so a class says all there is to know about its options.
+A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
+between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
 """
 
 import difflib
