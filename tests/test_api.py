@@ -242,7 +242,7 @@ def test_permutations_are_a_group(name: str) -> None:
     game = tesuji.game(name)
     images = [tuple(game.permutation(symmetry).tolist()) for symmetry in range(game.symmetries)]
     identity = tuple(range(game.actions))
-    assert game.symmetries == (8 if game.rows == game.cols else 4)
+    assert game.symmetries in ((1, 2, 4, 8) if game.rows == game.cols else (1, 2, 4))
     assert images[0] == identity
     assert all(sorted(image) == list(identity) for image in images)
     assert len(set(images)) == game.symmetries

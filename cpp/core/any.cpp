@@ -107,8 +107,9 @@ void AnyState::play(int action) {
   }
   const std::string text = game_->text(action);
   if (result() != Result::ongoing) throw IllegalMove(text + " cannot be played: this game of " + name + " is over");
-  std::string why = game_->objection ? std::string(": ") + game_->objection(state_, action) : "";
-  throw IllegalMove(text + " is not legal for " + player_name(to_play()) + " here" + why);
+  const char* why = game_->objection ? game_->objection(state_, action) : nullptr;
+  throw IllegalMove(text + " is not legal for " + player_name(to_play()) + " here" +
+                    (why ? std::string(": ") + why : ""));
 }
 
 uint64_t AnyState::hash() const {
@@ -152,7 +153,9 @@ std::string draw_board(const AnyState& state) {
   for (int row = 0; row < grid.rows; ++row) {
     if (gap(row, grid.rows)) {
       out << "   ";
-      for (int col = 0; col < grid.cols; ++col) out << (gap(col, grid.cols) ? "+-" : "") << "--";
+      for (int col = 0; col < grid.cols; ++col) {
+        out << (gap(col, grid.cols) ? "+-" : "") << (col + 1 < grid.cols ? "--" : "-");
+      }
       out << '\n';
     }
     const int number = grid.rows - row;

@@ -79,6 +79,7 @@ struct AnyGame {
 
   int (*playout)(void* state, Random&);
   int (*play_uniformly)(void* state, Random&);
+  int (*random_legal)(const void* state, Random&);  // null where the game has no short cut
   uint64_t (*perft)(const void*, int depth);
 
   /// The text of an action of this game.
@@ -187,7 +188,7 @@ struct Erased {
     s.action_at.assign(s.grid.cells(), -1);
     for (int action = 0; action < s.actions; ++action) {
       s.locate.push_back(G::locate(action));
-      if (s.locate.back() >= 0) s.action_at.at(s.locate.back()) = action;
+      if (const int cell = s.locate.back(); 0 <= cell && cell < s.grid.cells()) s.action_at[cell] = action;
     }
     s.encodings.push_back(
         {"tesuji", names(G::kPlanes), names(G::kScalars), [](const void* p, Planes& out) { in(p).encode(out); }});
@@ -253,6 +254,9 @@ AnyGame any_game(std::string name, std::string title) {
 
   t.playout = E::playout;
   t.play_uniformly = [](void* p, Random& random) { return tesuji::play_uniformly(E::in(p), random); };
+  if constexpr (requires(const G g, Random random) { g.random_legal(random); }) {
+    t.random_legal = [](const void* p, Random& random) { return E::in(p).random_legal(random); };
+  }
   t.perft = [](const void* p, int depth) { return tesuji::perft(E::in(p), depth); };
   return t;
 }

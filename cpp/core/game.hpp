@@ -68,7 +68,9 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
   { G::kGrid } -> std::convertible_to<Grid>;
   { G::kSymmetry } -> std::convertible_to<Symmetry>;
   { G::kLook } -> std::convertible_to<Look>;
-  { G::locate(action) } -> std::same_as<int>;  // the action's cell, or −1 off the board (a pass); no two share one
+  // It gives an action's cell, the same in every position, or −1 for a move off the board (a pass). No two share a
+  // cell.
+  { G::locate(action) } -> std::same_as<int>;
   // How large it is.
   { G::kActions } -> std::convertible_to<int>;
   { G::kMaxPlies } -> std::convertible_to<int>;
@@ -85,20 +87,22 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
   { state.glyph(cell) } -> std::same_as<char>;
 };
 
-// What a game may supply besides, each found by its name:
-//   double score() const                        First's margin as the board stands
-//   void ownership(int8_t* cells) const         owner of each cell as the board stands: +1 First, −1 Second, 0 nobody
-//   static bool ownable(int cell)               whether a cell can have an owner (default: all)
-//   uint64_t hash() const                       equal for equal states; ignores what does not bear on the rest of the
-//   game static std::string to_text(int action), static std::optional<int> parse(std::string_view), kTextHelp
-//                                               move texts other than the names of cells
-//   const char* objection(int action) const     why an illegal action is illegal, for people
-//   int playout(Random&)                        a random game to the end, returning its plies: faster than the derived
-//   one, kWisePlayout = true                         and, where it says so, wiser than uniform play int
-//   random_legal(Random&) const             a uniformly random legal action, faster than listing them all kNumbers,
-//   double number(int), void set_number(int, double)          numbers among the rules kPaperPlanes, void
-//   encode_paper(Planes&) const                      a paper's own encoding kBlock rules are drawn between blocks of
-//   that many cells
+// clang-format off
+// What a game may supply besides, each found by its name (a misspelt one is not found, and nobody complains):
+//   double score() const                     First's margin as the board stands
+//   void ownership(int8_t* cells) const      owner of each cell as the board stands: +1 First, −1 Second, 0 nobody
+//   static bool ownable(int cell)            whether a cell can have an owner (default: all)
+//   uint64_t hash() const                    equal for equal states; of all that bears on the rest of the game
+//   static std::string to_text(int action)   move texts other than the names of cells, and how to read them:
+//   static std::optional<int> parse(std::string_view), kTextHelp
+//   const char* objection(int action) const  why an illegal action is illegal, for people
+//   int playout(Random&)                     a random game to the end, returning its plies, faster than the derived one,
+//   kWisePlayout = true                      and, where it says so, wiser than uniform play
+//   int random_legal(Random&) const          a uniformly random legal action, faster than listing them all
+//   kNumbers, number(int), set_number(int, double)       numbers among the rules
+//   kPaperPlanes, void encode_paper(Planes&) const       a paper's own encoding
+//   kBlock                                   rules are drawn between blocks of that many cells
+// clang-format on
 
 /// Plays uniformly random legal moves to the end; returns how many.
 template <Game G>

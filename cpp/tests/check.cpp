@@ -40,7 +40,8 @@ int main(int count, char** words) {
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);
 
-  is_seen<Fault::action_off_the_grid>("no two actions lie on the same cell");
+  is_seen<Fault::action_off_the_grid>("locate gives a cell of the grid, or −1");
+  is_seen<Fault::two_actions_on_a_cell>("no two actions lie on the same cell");
   is_seen<Fault::same_text>("no two actions have the same text");
   is_seen<Fault::unread_text>("read back as that action");
   is_seen<Fault::moves_after_the_end>("legal moves exactly until the end");
@@ -56,6 +57,7 @@ int main(int count, char** words) {
   is_seen<Fault::endless>("a game ends by its bound");
   is_seen<Fault::forgetful>("the same moves give the same state");
   is_seen<Fault::biased_playout>("distributed as uniform play");
+  is_seen<Fault::biased_random_legal>("the same chance");
   is_seen<Fault::playout_stops_early>("a playout ends the game");
   is_seen<Fault::initial_number_out_of_bounds>("initial value is among its values");
 

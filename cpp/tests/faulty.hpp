@@ -11,6 +11,7 @@ namespace tesuji {
 enum class Fault {
   none,
   action_off_the_grid,
+  two_actions_on_a_cell,
   same_text,
   unread_text,
   moves_after_the_end,
@@ -26,6 +27,7 @@ enum class Fault {
   endless,
   forgetful,
   biased_playout,
+  biased_random_legal,
   playout_stops_early,
   initial_number_out_of_bounds,
 };
@@ -41,7 +43,10 @@ class Faulty {
   static constexpr Look kLook = Look::cells;
   static constexpr int kActions = 5;
   static constexpr int kMaxPlies = 5;
-  static constexpr int locate(int action) { return is(Fault::action_off_the_grid) && action == 4 ? 3 : action; }
+  static constexpr int locate(int action) {
+    if (action < 4) return action;
+    return is(Fault::action_off_the_grid) ? 5 : is(Fault::two_actions_on_a_cell) ? 3 : 4;
+  }
   static constexpr std::array kNumbers = {
       Number{"bonus", is(Fault::initial_number_out_of_bounds) ? 9.0 : 0.0, 0, 4, 1, "a number that changes nothing"}};
   double number(int) const { return bonus_; }
@@ -101,6 +106,11 @@ class Faulty {
       play(is(Fault::biased_playout) ? moves.nth(0) : moves.nth(random.below(moves.count())));
     }
     return plies;
+  }
+
+  int random_legal(Random& random) const {
+    const auto moves = legal();
+    return is(Fault::biased_random_legal) ? moves.nth(0) : moves.nth(random.below(moves.count()));
   }
 
   friend bool operator==(const Faulty&, const Faulty&) = default;
