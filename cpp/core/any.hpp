@@ -45,6 +45,7 @@ struct Spec {
   std::vector<bool> ownable;  // [cells]; empty: the game has no ownership
   bool scored;
   bool wise_playout;  // playouts are not uniform play
+  bool transposes;    // equal states often come about by other orders of moves
 
   int words() const { return (actions + 63) / 64; }  // of a set of actions
   int cell_words() const { return (grid.cells() + 63) / 64; }
@@ -208,6 +209,7 @@ struct Erased {
     }
     s.scored = requires(const G g) { g.score(); };
     s.wise_playout = requires { G::kWisePlayout; };
+    s.transposes = requires { G::kTransposes; };
     return s;
   }
 };

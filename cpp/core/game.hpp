@@ -99,6 +99,7 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //   int playout(Random&)                     a random game to the end, returning its plies, faster than the derived one,
 //   kWisePlayout = true                      and, where it says so, wiser than uniform play
 //   int random_legal(Random&) const          a uniformly random legal action, faster than listing them all
+//   kTransposes = true                       orders of moves often lead to equal states: a search shares their nodes
 //   kNumbers, number(int), set_number(int, double)       numbers among the rules
 //   kPaperPlanes, void encode_paper(Planes&) const       a paper's own encoding
 //   kBlock                                   rules are drawn between blocks of that many cells

@@ -35,6 +35,7 @@ class Dots {
   static constexpr int kMaxPlies = kEdges;
   // Row by row from the top, the grid's cells of which one coordinate is odd: the paper's numbering.
   static constexpr int locate(int action) { return kCellOf[action]; }
+  static constexpr bool kTransposes = true;
 
   static constexpr std::array kNumbers = {
       Number{"early_end", 0, 0, 1, 1, "1: the game ends once a player owns more than half of the boxes"}};
@@ -130,7 +131,7 @@ class Dots {
   }
 
   uint64_t hash() const {
-    uint64_t h = mover_;
+    uint64_t h = mix(mover_);
     for (const auto word : drawn_.words) h = mix(h ^ word);
     for (const auto& boxes : owned_) {
       for (const auto word : boxes.words) h = mix(h + word);

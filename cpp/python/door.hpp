@@ -221,5 +221,6 @@ inline PyState replay(const PyGame& game, nb::handle moves) {
 
 // ── The parts, a file each ──
 void bind_games(nb::module_&);
+void bind_search(nb::module_&);
 
 }  // namespace tesuji

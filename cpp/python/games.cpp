@@ -140,6 +140,9 @@ void bind_games(nb::module_& m) {
       .def_prop_ro(
           "owned", [](const PyGame& g) { return !g.spec().ownable.empty(); }, "Whether states have an ownership.")
       .def_prop_ro(
+          "transposes", [](const PyGame& g) { return g.spec().transposes; },
+          "Whether equal states often come about by other orders of moves.")
+      .def_prop_ro(
           "wise_playouts", [](const PyGame& g) { return g.spec().wise_playout; },
           "Whether playouts are wiser than uniformly random play.")
       .def_prop_ro(

@@ -5,7 +5,22 @@ The modules, in the order in which data flows:
 
 from tesuji._core import IllegalMove, State
 from tesuji.games import Game, game, games  # rules: C++ behind one type for all games
-from tesuji.players import Line, Player, Thought, player  # something that chooses moves
+from tesuji.players import Player, player  # something that chooses moves
+from tesuji.search import Leaves, Search, SearchSettings  # trees, and the leaves that a network answers
+from tesuji.thought import Line, Thought  # what a player saw
 
-__all__ = ["Game", "IllegalMove", "Line", "Player", "State", "Thought", "game", "games", "player"]
+__all__ = [
+    "Game",
+    "IllegalMove",
+    "Leaves",
+    "Line",
+    "Player",
+    "Search",
+    "SearchSettings",
+    "State",
+    "Thought",
+    "game",
+    "games",
+    "player",
+]
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
 """The C++ core of Tesuji: games and their states."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy
 import numpy.typing
@@ -65,6 +65,10 @@ class Game:
     @property
     def owned(self) -> bool:
         """Whether states have an ownership."""
+
+    @property
+    def transposes(self) -> bool:
+        """Whether equal states often come about by other orders of moves."""
 
     @property
     def wise_playouts(self) -> bool:
@@ -200,3 +204,45 @@ def calibrate(seconds: float) -> float:
 
 def game_names() -> list[str]:
     """The names of all games."""
+
+class Forest:
+    """
+    Many searches in step: `tesuji.Search` and the players are built on it.
+    """
+
+    def __init__(self, game: Game, states: list[State], settings: dict[str, object], seed: int, threads: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def collect(self) -> int:
+        """Grows every tree to new leaves; how many wait for an answer."""
+
+    def planes(self, encoding: str = 'tesuji') -> numpy.typing.NDArray[numpy.float32]:
+        """
+        [leaves, planes, rows, cols]: what a network sees of the waiting leaves.
+        """
+
+    def deliver(self, policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32]) -> None:
+        """
+        Logits [leaves, actions] and values [leaves], each for the leaf's mover.
+        """
+
+    def run(self, evaluator: str, rollouts: int = 1) -> None:
+        """
+        Searches to the end with an evaluator of the core: 'rollout' or 'uniform'.
+        """
+
+    def restart(self, tree: int, state: State, moves_since: Sequence[int]) -> None:
+        """
+        Another search in that tree; what the moves since its root lead to is kept.
+        """
+
+    def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]:
+        """
+        The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, plies to it, line.
+        """
+
+    def root(self, tree: int) -> tuple[int, float, int | None, int, str, int, int]:
+        """
+        Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.
+        """

@@ -8,34 +8,13 @@ import difflib
 import inspect
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tesuji._core import Game, State
+from tesuji.search import Search, SearchSettings
+from tesuji.thought import Thought
 
-__all__ = ["Line", "Player", "Thought", "player"]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One candidate: what would follow, and what it is worth."""
-
-    moves: tuple[str, ...]  # texts, the candidate first
-    value: float | None  # in [−1, 1], for First
-    visits: int
-
-
-@dataclass(frozen=True, slots=True)
-class Thought:
-    """What a player saw."""
-
-    action: int
-    move: str  # the action's text
-    value: float | None = None  # in [−1, 1], for First; None where the player has no opinion
-    visits: dict[int, int] = field(default_factory=dict)  # how often each action was looked at
-    lines: tuple[Line, ...] = ()  # candidates, best first
-    proven: int | None = None  # the result with best play (+1, 0, −1), where it is known for certain
-    seconds: float = 0.0
+__all__ = ["Player", "player"]
 
 
 class Player(Protocol):
@@ -79,7 +58,37 @@ class Flat:
         return Thought(best, state.game.text(best), float(values[best]), dict.fromkeys(legal, share))
 
 
-_PLAYERS: dict[str, Callable[..., Player]] = {"random": Random, "flat": Flat}
+class Mcts:
+    """Plain Monte-Carlo tree search: UCT with random games, no network."""
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        c: float = 1.0,
+        rollouts: int = 1,
+        transpositions: int | None = None,
+        memory: int = 1 << 30,
+        seed: int = 0,
+    ) -> None:
+        shared = game.transposes if transpositions is None else bool(transpositions)
+        self._rollouts = rollouts
+        if visits is None:
+            visits = 1000 if seconds is None else 2**31 - 1
+        settings = SearchSettings(
+            visits=visits, seconds=seconds or 0.0, rule="uct", c=c, transpositions=shared, memory=memory
+        )
+        self._search = Search(game, [game.start()], seed=seed, settings=settings)
+
+    def think(self, state: State) -> Thought:
+        check_ongoing(state)
+        self._search.continue_from(0, state)
+        return self._search.run("rollout", rollouts=self._rollouts).thoughts()[0]
+
+
+_PLAYERS: dict[str, Callable[..., Player]] = {"random": Random, "flat": Flat, "mcts": Mcts}
 
 
 def player(text: str, game: Game, *, seed: int = 0) -> Player:
@@ -108,7 +117,7 @@ def _read(name: str, key: str, value: str, kind: Any) -> object:
         return value
     wanted, words = (float, "a number") if kind in (float, float | None) else (int, "a whole number")
     try:
-        return wanted(value)
+        return wanted(float(value)) if wanted is int and "e" in value and float(value).is_integer() else wanted(value)
     except ValueError:
         raise ValueError(f"{key} of {name} must be {words}, not {value[:30]!r}") from None
 

@@ -1,0 +1,198 @@
+// Searches: one forest, whose leaves are answered inside the core (rollouts) or by a network outside.
+#include "../search/forest.hpp"
+
+#include <cmath>
+
+#include "door.hpp"
+
+namespace tesuji {
+namespace {
+
+SearchSettings read_settings(const nb::dict& given) {
+  SearchSettings s;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "rule") {
+      const auto rule = nb::cast<std::string>(value);
+      s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
+    } else if (name == "c") {
+      s.choose.c = nb::cast<double>(value);
+    } else if (name == "fpu") {
+      s.choose.fpu = nb::cast<double>(value);
+    } else if (name == "c_visit") {
+      s.choose.c_visit = nb::cast<double>(value);
+    } else if (name == "c_scale") {
+      s.choose.c_scale = nb::cast<double>(value);
+    } else if (name == "considered") {
+      s.choose.considered = nb::cast<int>(value);
+    } else if (name == "visits") {
+      s.visits = nb::cast<int>(value);
+    } else if (name == "seconds") {
+      s.seconds = nb::cast<double>(value);
+    } else if (name == "checkpoint") {
+      s.checkpoint = nb::cast<int>(value);
+    } else if (name == "share") {
+      s.share = nb::cast<double>(value);
+    } else if (name == "noise_weight") {
+      s.noise_weight = nb::cast<double>(value);
+    } else if (name == "noise_concentration") {
+      s.noise_concentration = nb::cast<double>(value);
+    } else if (name == "leaves") {
+      s.leaves = nb::cast<int>(value);
+    } else if (name == "transpositions") {
+      s.transpositions = nb::cast<bool>(value);
+    } else if (name == "memory") {
+      s.memory = nb::cast<size_t>(value);
+    } else {
+      throw std::invalid_argument("a search has no setting '" + name + "'");
+    }
+  }
+  return s;
+}
+
+struct PyForest {
+  PyGame game;
+  Forest forest;
+  int waiting = 0;  // leaves that were handed out and not yet answered
+
+  PyForest(const PyGame& g, std::vector<AnyState> roots, const SearchSettings& s, uint64_t seed, int threads)
+      : game(g), forest(std::move(roots), s, seed, threads) {}
+
+  void check(int i) const {
+    if (i < 0 || i >= forest.size()) throw std::invalid_argument("there is no tree " + std::to_string(i));
+  }
+};
+
+using Answers = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+
+Answers answers(nb::handle given, const char* what, std::vector<size_t> shape) {
+  Answers array;
+  bool fits = nb::try_cast(given, array, false) && array.ndim() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) fits = array.shape(i) == shape[i];
+  if (fits) return array;
+  std::string wanted;
+  for (const size_t n : shape) wanted += (wanted.empty() ? "" : ", ") + std::to_string(n);
+  throw std::invalid_argument(std::string(what) + " must be a float32 array of shape [" + wanted + "] in row order");
+}
+
+void check_numbers(const Answers& array, const char* what) {
+  for (size_t i = 0; i < array.size(); ++i) {
+    if (!std::isfinite(array.data()[i]))
+      throw std::invalid_argument(std::string(what) + " holds what is no number (NaN or infinite)");
+  }
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  nb::class_<PyForest>(m, "Forest", "Many searches in step: `tesuji.Search` and the players are built on it.")
+      .def(
+          "__init__",
+          [](PyForest* self, const PyGame& game, const std::vector<PyState*>& states, const nb::dict& settings,
+             nb::handle seed, int threads) {
+            std::vector<AnyState> roots;
+            for (const PyState* state : states) {
+              if (!(state->game == game))
+                throw std::invalid_argument("a state of another game cannot be searched here");
+              roots.push_back(state->state);
+            }
+            new (self) PyForest(game, std::move(roots), read_settings(settings), seed_of(seed), threads);
+          },
+          "game"_a, "states"_a, "settings"_a, "seed"_a, "threads"_a,
+          nb::sig("def __init__(self, game: Game, states: list[State], settings: dict[str, object], seed: int, "
+                  "threads: int) -> None"))
+      .def("__len__", [](const PyForest& f) { return f.forest.size(); })
+      .def(
+          "collect",
+          [](PyForest& f) {
+            if (f.waiting) throw std::invalid_argument("the leaves before were not answered");
+            nb::gil_scoped_release unlocked;
+            return f.waiting = f.forest.collect();
+          },
+          "Grows every tree to new leaves; how many wait for an answer.")
+      .def(
+          "planes",
+          [](PyForest& f, nb::handle encoding_name) {
+            const Encoding& encoding = f.game.encoding(encoding_name);
+            const Grid& grid = f.game.spec().grid;
+            const std::vector<size_t> shape{static_cast<size_t>(f.waiting), static_cast<size_t>(encoding.channels()),
+                                            static_cast<size_t>(grid.rows), static_cast<size_t>(grid.cols)};
+            std::vector<float> values(shape[0] * shape[1] * shape[2] * shape[3]);
+            {
+              nb::gil_scoped_release unlocked;
+              f.forest.encode(encoding, values.data());
+            }
+            return make_array(std::move(values), shape);
+          },
+          "encoding"_a = "tesuji",
+          nb::sig("def planes(self, encoding: str = 'tesuji') -> numpy.typing.NDArray[numpy.float32]"),
+          "[leaves, planes, rows, cols]: what a network sees of the waiting leaves.")
+      .def(
+          "deliver",
+          [](PyForest& f, nb::handle policy, nb::handle value) {
+            const auto leaves = static_cast<size_t>(f.waiting);
+            const Answers logits = answers(policy, "policy", {leaves, static_cast<size_t>(f.game.spec().actions)});
+            const Answers values = answers(value, "value", {leaves});
+            check_numbers(logits, "policy");
+            check_numbers(values, "value");
+            f.waiting = 0;
+            nb::gil_scoped_release unlocked;
+            f.forest.deliver(logits.data(), values.data());
+          },
+          "policy"_a.none(), "value"_a.none(),
+          nb::sig("def deliver(self, policy: numpy.typing.NDArray[numpy.float32], value: "
+                  "numpy.typing.NDArray[numpy.float32]) -> None"),
+          "Logits [leaves, actions] and values [leaves], each for the leaf's mover.")
+      .def(
+          "run",
+          [](PyForest& f, nb::handle evaluator, int rollouts) {
+            const auto text = text_of(evaluator, "an evaluator is named by a text");
+            if (text != "rollout" && text != "uniform")
+              throw std::invalid_argument("there is no evaluator " + shown(evaluator) +
+                                          ": there are rollout and uniform");
+            const auto inner = text == "rollout" ? Search::Inner::rollout : Search::Inner::uniform;
+            run_interruptibly([&] { return f.forest.simulate(inner, rollouts, 64); });
+          },
+          "evaluator"_a.none(), "rollouts"_a = 1, nb::sig("def run(self, evaluator: str, rollouts: int = 1) -> None"),
+          "Searches to the end with an evaluator of the core: 'rollout' or 'uniform'.")
+      .def(
+          "restart",
+          [](PyForest& f, int tree, const PyState& state, const std::vector<int>& moves_since) {
+            f.check(tree);
+            f.forest.search(tree).restart(state.state, moves_since);
+          },
+          "tree"_a, "state"_a, "moves_since"_a,
+          "Another search in that tree; what the moves since its root lead to is kept.")
+      .def(
+          "report",
+          [](const PyForest& f, int tree) {
+            f.check(tree);
+            nb::list moves;
+            for (const MoveReport& r : f.forest.search(tree).report()) {
+              std::optional<int> proven;
+              if (r.bounds.proven()) proven = r.bounds.low;
+              moves.append(nb::make_tuple(r.action, r.visits, r.value, r.prior, r.improved, proven, r.plies, r.line));
+            }
+            return moves;
+          },
+          "tree"_a,
+          nb::sig(
+              "def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]"),
+          "The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, plies "
+          "to it, line.")
+      .def(
+          "root",
+          [](const PyForest& f, int tree) {
+            f.check(tree);
+            const Search& s = f.forest.search(tree);
+            const Node& root = s.tree().node(Tree::kRoot);
+            std::optional<int> proven;
+            if (root.bounds.proven()) proven = root.bounds.low;
+            return nb::make_tuple(root.visits, root.mean(), proven, root.plies, stop_name(s.stop()), s.tree().size(),
+                                  s.tree().bytes());
+          },
+          "tree"_a, nb::sig("def root(self, tree: int) -> tuple[int, float, int | None, int, str, int, int]"),
+          "Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.");
+}
+
+}  // namespace tesuji

@@ -1,0 +1,108 @@
+// One position's search: select, expand, backup, over a tree that is kept between moves.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "../core/any.hpp"
+#include "choose.hpp"
+
+namespace tesuji {
+
+struct SearchSettings {
+  ChooseSettings choose;
+  // Limits: whichever is met first.
+  int visits = 1000;   // of the root, those kept from the last move among them
+  double seconds = 0;  // 0: no limit
+  // The paper's dynamic stop: at visits `checkpoint`, twice that, and so on, when the best move has more than `share`
+  // of them.
+  int checkpoint = 0;  // 0: never
+  double share = 0.8;
+  double noise_weight = 0;  // of Dirichlet noise in the root's priors
+  double noise_concentration = 0.3;
+  int leaves = 1;                   // visits under way at once in one tree
+  bool transpositions = false;      // equal states share a node
+  size_t memory = size_t{1} << 30;  // bytes of the tree
+};
+
+/// How a search ended.
+enum class Stop { running, visits, seconds, share, proven, full };
+const char* stop_name(Stop);
+
+/// What is known of one move at the root.
+struct MoveReport {
+  int action;
+  uint32_t visits;
+  double value, prior;  // value for First
+  double improved;      // the policy that the search recommends
+  Bounds bounds;
+  int plies;              // to the end, where proven
+  std::vector<int> line;  // the moves that follow, this one first
+};
+
+class Search {
+ public:
+  Search(AnyState root, const SearchSettings&, uint64_t seed);
+
+  /// Starts anew from a state; keeps the part of the tree that its last moves lead to, where there is one.
+  void restart(AnyState root, const std::vector<int>& moves_since);
+  /// Begins the clock and the budget of another search over the tree as it stands.
+  void begin();
+
+  const AnyState& root() const { return root_; }
+  const Tree& tree() const { return tree_; }
+  bool done() const { return stop_ != Stop::running; }
+  Stop stop() const { return stop_; }
+  uint32_t visits() const { return tree_.node(Tree::kRoot).visits; }
+
+  // ── Evaluators inside the core ──
+  enum class Inner { uniform, rollout };
+  /// One simulation, answered on the spot.
+  void simulate(Inner, int rollouts);
+
+  // ── Evaluators outside: leaves go out, answers come back in the same order ──
+  /// Walks to new leaves, at most `settings.leaves`; how many wait for an answer. 0: the search is done.
+  int collect();
+  const AnyState& leaf(int i) const { return waiting_[i].state; }
+  /// Policy logits over all actions; value for the leaf's mover.
+  void deliver(int i, const float* logits, double value);
+  /// After all are delivered.
+  void end_delivery();
+
+  int best_action() const;
+  std::vector<MoveReport> report() const;  // best first
+
+ private:
+  struct Walk {
+    AnyState state;
+    std::vector<Tree::Step> path;
+    int leaf = 0;
+  };
+
+  AnyState root_;
+  SearchSettings settings_;
+  Random random_;
+  Tree tree_;
+  GumbelRoot gumbel_;
+  Stop stop_ = Stop::running;
+  bool drawn_ = false;  // the root's noise
+  uint32_t next_checkpoint_ = 0;
+  std::chrono::steady_clock::time_point started_;
+  std::vector<Walk> waiting_;  // [leaves], the first `count_` in use
+  int count_ = 0;
+  int ticks_ = 0;
+  std::vector<uint64_t> words_;  // scratch for legal moves
+  std::vector<int> actions_;
+
+  /// Whether the walk found a leaf. `grow`: leaves get their edges on the way, without an evaluator's policy.
+  bool select(Walk&, bool grow);
+  void expand(const Walk&, const float* logits);
+  void set_result(int node, const AnyState&);
+  void settle(const Walk&);
+  void release(const Walk&);
+  void prepare_root();
+  void check_limits();
+};
+
+}  // namespace tesuji

@@ -1,0 +1,194 @@
+"""Search: trees that grow by select, expand and backup (``cpp/search``), and evaluators that answer their leaves."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji._core import Forest, Game, State
+from tesuji.thought import Line, Thought
+
+__all__ = ["Leaves", "Search", "SearchSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How a tree grows, and when it stops. Limits: whichever is met first."""
+
+    visits: int = 1000
+    """Visits of the root, those kept from the last move among them."""
+    seconds: float = 0.0
+    """Seconds; 0: no limit."""
+    rule: Literal["puct", "uct", "gumbel"] = "puct"
+    """How edges are chosen: PUCT with priors, UCT without, or Gumbel with sequential halving at the root."""
+    c: float = 1.5
+    """How much the unknown attracts: c_puct, or UCT's constant."""
+    fpu: float = 0.2
+    """PUCT: an edge without a visit is worth its node's mean less this, for the mover."""
+    c_visit: float = 50.0
+    """Gumbel: values count (c_visit + most visits) · c_scale beside the logits of priors."""
+    c_scale: float = 1.0
+    considered: int = 16
+    """Gumbel: how many actions the root considers."""
+    checkpoint: int = 0
+    """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
+    share: float = 0.8
+    noise_weight: float = 0.0
+    """Of Dirichlet noise in the root's priors."""
+    noise_concentration: float = 0.3
+    leaves: int = 1
+    """Visits under way at once in one tree."""
+    transpositions: bool = False
+    """Whether equal states share a node. Not exact in Go, where superko remembers how a position came about."""
+    memory: int = 1 << 30
+    """Bytes that one tree may take; when they are used up the search stops."""
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "visits": (1, 2**31 - 1),
+            "seconds": (0, 1e9),
+            "c": (0, 1e6),
+            "fpu": (-2, 2),
+            "c_visit": (0, 1e6),
+            "c_scale": (0, 1e6),
+            "considered": (1, 100_000),
+            "checkpoint": (0, 2**31 - 1),
+            "share": (0, 1),
+            "noise_weight": (0, 1),
+            "noise_concentration": (1e-6, 1e6),
+            "leaves": (1, 4096),
+            "memory": (1 << 16, 1 << 44),
+        }
+        for name, (least, most) in bounds.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+            if not least <= value <= most:
+                raise ValueError(f"{name} is {value:g}: give a number from {least:g} to {most:g}")
+        if self.rule not in ("puct", "uct", "gumbel"):
+            raise ValueError(f"there is no rule {self.rule!r}: there are puct, uct and gumbel")
+
+
+class Leaves:
+    """One batch: states that wait for a network's answer."""
+
+    def __init__(self, forest: Forest, count: int, encoding: str) -> None:
+        self._forest = forest
+        self._encoding = encoding
+        self.count = count
+        self.answered = False
+
+    @property
+    def planes(self) -> NDArray[np.float32]:
+        """[leaves, planes, rows, cols], from each mover's side."""
+        return self._forest.planes(self._encoding)
+
+    def answer(self, policy: NDArray[np.float32], value: NDArray[np.float32]) -> None:
+        """Logits [leaves, actions] and values [leaves] in [−1, 1], each for its leaf's mover."""
+        self._forest.deliver(np.ascontiguousarray(policy, np.float32), np.ascontiguousarray(value, np.float32))
+        self.answered = True
+
+
+class Search:
+    """Searches of one game in step, one tree a state.
+
+    With a network outside::
+
+        search = Search(game, states, visits=200)
+        for leaves in search:
+            leaves.answer(*net(leaves.planes))
+
+    or with an evaluator of the core: ``search.run("rollout")``. Then ``search.thoughts()``.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        states: Sequence[State],
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        encoding: str = "tesuji",
+        settings: SearchSettings | None = None,
+        **changes: object,
+    ) -> None:
+        """``changes`` are fields of SearchSettings."""
+        self.settings = settings_of(settings, changes)
+        if not 1 <= threads <= 1024:
+            raise ValueError(f"threads is {threads}: give a number from 1 to 1024")
+        game.plane_names(encoding)  # refuses an unknown one now, not in the middle
+        self._states = list(states)
+        self._encoding = encoding
+        self._started = time.perf_counter()
+        self._forest = Forest(game, self._states, asdict(self.settings), seed, threads)
+
+    def __iter__(self) -> Iterator[Leaves]:
+        while count := self._forest.collect():
+            leaves = Leaves(self._forest, count, self._encoding)
+            yield leaves
+            if not leaves.answered:
+                raise ValueError("these leaves were not answered: call leaves.answer(policy, value)")
+
+    def run(self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1) -> Self:
+        """Searches to the end with an evaluator of the core."""
+        if rollouts < 1:
+            raise ValueError(f"rollouts is {rollouts}: give at least 1")
+        self._forest.run(evaluator, rollouts)
+        return self
+
+    def continue_from(self, tree: int, state: State) -> None:
+        """Another search in that tree from a state; what its moves since the last one lead to is kept."""
+        before, now = self._states[tree].history, state.history
+        since = now[len(before) :] if now[: len(before)] == before and len(now) > len(before) else []
+        self._states[tree] = state
+        self._started = time.perf_counter()
+        self._forest.restart(tree, state, since)
+
+    def thoughts(self) -> list[Thought]:
+        """What each search found; of a state that is over there is nothing to think."""
+        seconds = time.perf_counter() - self._started
+        return [self._thought(i, state, seconds) for i, state in enumerate(self._states)]
+
+    def _thought(self, tree: int, state: State, seconds: float) -> Thought:
+        text = state.game.text
+        moves = self._forest.report(tree)
+        if not moves:
+            raise ValueError("there is nothing to think about: the game is over")
+        _, value, proven, plies, stop, nodes, memory = self._forest.root(tree)
+        lines = tuple(
+            Line(
+                tuple(map(text, line)),
+                value=worth if seen or known is not None else None,
+                visits=seen,
+                prior=prior,
+                proven=known,
+            )
+            for _, seen, worth, prior, _, known, _, line in moves
+        )
+        best = moves[0]
+        return Thought(
+            action=best[0],
+            move=text(best[0]),
+            value=float(proven) if proven is not None else value,
+            visits={action: seen for action, seen, *_ in moves},
+            lines=lines,
+            proven=proven,
+            plies=plies if proven is not None else None,
+            seconds=seconds,
+            stop=stop,
+            nodes=nodes,
+            memory=memory,
+            policy={action: improved for action, _, _, _, improved, *_ in moves},
+        )
+
+
+def settings_of(settings: SearchSettings | None, changes: dict[str, object]) -> SearchSettings:
+    """Settings with changes by name; an unknown name is refused."""
+    base = asdict(settings or SearchSettings())
+    for name in changes:
+        if name not in base:
+            raise ValueError(f"a search has no setting {name!r}: it has {', '.join(base)}")
+    return SearchSettings(**{**base, **changes})
