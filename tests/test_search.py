@@ -1,0 +1,383 @@
+"""The tree: proofs, limits, reuse, the border with networks. Values belong to First; who moves is asked of the game."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tesuji
+
+Array = NDArray[np.float32]
+
+
+class Book:
+    """Plain minimax with a memory: what the results are with best play."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[object, ...], int] = {}
+
+    def value(self, state: tesuji.State) -> int:
+        if state.result is not None:
+            return state.result
+        key = (*state.glyphs(), state.to_play, state.score)
+        if key not in self.known:
+            values = [self.value(state.play(action)) for action in state.legal()]
+            self.known[key] = max(values) if state.to_play == 0 else min(values)
+        return self.known[key]
+
+
+def think(state: tesuji.State, **settings: object) -> tesuji.Thought:
+    """A search with random games."""
+    return tesuji.Search(state.game, [state], **settings).run("rollout").thoughts()[0]
+
+
+# ── Proofs ──
+
+# So many plies before the end of a random game.
+LATE = {"gomoku3": 6, "nogo3": 5, "nogo4": 7, "dots2": 8, "dots2x3": 8, "ultimate": 4, "ultimate-count": 4}
+
+
+def late(game: tesuji.Game, plies: int, seed: int) -> tesuji.State:
+    return game.replay(game.random(seed).history[:-plies])
+
+
+@pytest.mark.parametrize("rule", ["uct", "puct", "gumbel"])
+@pytest.mark.parametrize(("name", "plies"), LATE.items())
+def test_proofs_are_what_minimax_says(name: str, plies: int, rule: str) -> None:
+    """In late positions a search ends with a proof; its value and its move are those of minimax."""
+    game, book, checked = tesuji.game(name), Book(), 0
+    for seed in range(10):
+        state = late(game, plies, seed)
+        if len(state.legal()) > 8:
+            continue  # too much for minimax in Python
+        thought = think(state, visits=100_000, rule=rule, seed=seed, transpositions=seed % 2 == 1)
+        assert thought.stop == "proven", (state, thought)
+        assert thought.proven == thought.value == book.value(state)
+        assert book.value(state.play(thought.action)) == thought.proven
+        checked += 1
+    assert checked >= 3
+
+
+def test_a_player_who_moves_again_keeps_the_sign() -> None:
+    """Dots and Boxes: after a box the same player moves. Sign by ply would take these positions for their opposites."""
+    game, book = tesuji.game("dots2"), Book()
+    again = 0
+    for seed in range(60):
+        state = game.random(seed, plies=6)
+        gains = [a for a in state.legal() if state.play(a).to_play == state.to_play]
+        if not gains:
+            continue
+        again += 1
+        assert think(state, visits=100_000, seed=seed).proven == book.value(state)
+    assert again >= 10
+
+
+def test_the_shortest_win_and_the_longest_loss() -> None:
+    """Four in a row: First wins at once by b3 (or in more plies otherwise); Second, lost, resists as long as he can."""
+    game = tesuji.game("gomoku6x4")
+    state = game.replay("c3 a6 d3 c6 e3 e6")  # First has an open three
+    thought = think(state, visits=5000, rule="uct", c=1.0)
+    assert (thought.proven, thought.plies) == (1, 1)
+    assert thought.move in ("b3", "f3")
+    lost = game.replay("c3 a6 d3 c6 e3")  # Second can block one end only
+    thought = think(lost, visits=300_000, rule="uct", c=1.0)
+    assert (thought.proven, thought.plies) == (1, 2)
+    assert thought.lines[0].proven == 1
+
+
+def test_a_proven_draw_is_kept_rather_than_a_loss() -> None:
+    """Tic-Tac-Toe: Second answers a corner in the centre, the only reply that does not lose."""
+    thought = think(tesuji.game("gomoku3").replay("a1"), visits=100_000)
+    assert thought.proven == 0
+    assert thought.move == "b2"
+    assert {line.moves[0]: line.proven for line in thought.lines}["b2"] == 0
+
+
+# ── Limits ──
+
+
+def test_visits_are_as_asked() -> None:
+    game = tesuji.game("go9")
+    for visits in (1, 2, 37, 500):
+        thought = think(game.start(), visits=visits)
+        assert thought.stop == "visits"
+        assert sum(thought.visits.values()) == visits
+
+
+def test_seconds_end_a_search() -> None:
+    start = time.perf_counter()
+    thought = think(tesuji.game("go9").start(), visits=2**31 - 1, seconds=0.2)
+    assert thought.stop == "seconds"
+    assert 0.2 <= time.perf_counter() - start < 2
+
+
+def test_the_dynamic_stop_ends_at_a_checkpoint() -> None:
+    """Study U: where one move has most visits, the rest of the budget is saved."""
+    game = tesuji.game("gomoku6x4")
+    forced = game.replay("c3 a6 d3 c6 e3 f3 b4")  # First threatens b3
+    spent = think(forced, visits=10_000, rule="uct", c=0.2, checkpoint=500, share=0.8)
+    assert spent.stop in ("share", "proven")
+    assert sum(spent.visits.values()) < 10_000
+    even = think(game.start(), visits=2000, rule="uct", c=2.0, checkpoint=500, share=0.8)
+    assert even.stop == "visits"
+
+
+def test_a_full_tree_stops_and_still_answers() -> None:
+    thought = think(tesuji.game("gomoku15").start(), visits=100_000, memory=1 << 20)
+    assert thought.stop == "full"
+    assert thought.memory <= 1 << 20
+    assert thought.action in tesuji.game("gomoku15").start().legal()
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"visits": 0}, "visits is 0"),
+        ({"visits": "many"}, "visits must be a number, not str"),
+        ({"visits": True}, "visits must be a number, not bool"),
+        ({"seconds": -1}, "seconds is -1"),
+        ({"seconds": float("nan")}, "seconds is nan"),
+        ({"rule": "best"}, "there is no rule 'best'"),
+        ({"leaves": 0}, "leaves is 0"),
+        ({"memory": 10}, "memory is 10"),
+        ({"share": 2}, "share is 2"),
+        ({"vizits": 5}, "a search has no setting 'vizits'"),
+        ({"threads": 0}, "threads is 0"),
+        ({"encoding": "mine"}, "go9 has no encoding 'mine'"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, object], sentence: str) -> None:
+    game = tesuji.game("go9")
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        tesuji.Search(game, [game.start()], **settings)
+
+
+def test_a_finished_game_and_another_game_are_refused() -> None:
+    game = tesuji.game("gomoku3")
+    over = game.random(1)
+    with pytest.raises(ValueError, match="the game is over"):
+        think(over)
+    with pytest.raises(ValueError, match="the game is over"):
+        tesuji.player("mcts", game).think(over)
+    with pytest.raises(ValueError, match="another game"):
+        tesuji.Search(game, [tesuji.game("go9").start()])
+
+
+# ── The same seed, the same search ──
+
+
+@pytest.mark.parametrize("rule", ["uct", "puct", "gumbel"])
+def test_searches_are_deterministic(rule: str) -> None:
+    state = tesuji.game("ultimate").random(3, plies=10)
+    one, again, other = (think(state, visits=500, rule=rule, seed=seed, noise_weight=0.25) for seed in (1, 1, 2))
+    assert one.visits == again.visits
+    assert one.lines == again.lines
+    assert one.visits != other.visits
+
+
+def test_threads_change_nothing() -> None:
+    game = tesuji.game("go5")
+    states = [game.random(seed, plies=5) for seed in range(20)]
+    one, two = (tesuji.Search(game, states, visits=200, threads=n).run().thoughts() for n in (1, 3))
+    assert [t.visits for t in one] == [t.visits for t in two]
+    assert len({tuple(t.visits.items()) for t in one}) > 10  # trees are searched each for itself
+
+
+# ── What is kept between moves ──
+
+
+def test_the_tree_is_kept_between_moves() -> None:
+    """The next search begins with the visits that the moves played have; a state from elsewhere begins anew."""
+    game = tesuji.game("gomoku8")
+    search = tesuji.Search(game, [game.start()], visits=3000, rule="uct").run()
+    thought = search.thoughts()[0]
+    reply = thought.lines[0].moves[1]
+    kept = game.start().play(thought.move).play(reply)
+    search.continue_from(0, kept)
+    before = sum(search.thoughts()[0].visits.values())
+    assert 0 < before < 3000
+    assert search.run().thoughts()[0].stop == "visits"
+    assert sum(search.thoughts()[0].visits.values()) >= 3000 - 1
+    assert set(search.thoughts()[0].visits) == set(kept.legal())
+    search.continue_from(0, game.replay("a1 h8"))
+    with pytest.raises(ValueError, match="nothing"):
+        search.thoughts()  # not yet searched: no edges
+
+
+def test_transpositions_share_nodes() -> None:
+    state = tesuji.game("dots3").random(1, plies=14)
+    apart, shared = (think(state, visits=3000, rule="uct", transpositions=yes) for yes in (False, True))
+    assert shared.nodes < 0.8 * apart.nodes
+
+
+def test_lines_are_legal_and_begin_with_their_move() -> None:
+    for name in ("ultimate", "dots3", "go9", "nogo9", "gomoku8"):
+        state = tesuji.game(name).random(2, plies=6)
+        thought = think(state, visits=800)
+        assert thought.lines[0].moves[0] == thought.move
+        assert {line.moves[0] for line in thought.lines} == set(state.moves())
+        for line in thought.lines[:5]:
+            at = state
+            for move in line.moves:
+                at = at.play(move)
+        assert all(-1 <= line.value <= 1 for line in thought.lines if line.value is not None)
+        assert sum(thought.policy.values()) == pytest.approx(1, abs=1e-3)
+
+
+# ── The border with networks ──
+
+
+def answer_all(search: tesuji.Search, game: tesuji.Game, values: dict[int, float] | None = None) -> list[int]:
+    """A network that has no opinion: flat logits, value 0 (or by side to move). The batch sizes."""
+    sizes = []
+    for leaves in search:
+        planes = leaves.planes
+        assert planes.shape == (leaves.count, len(game.plane_names()), game.rows, game.cols)
+        sizes.append(leaves.count)
+        leaves.answer(np.zeros((leaves.count, game.actions), np.float32), np.zeros(leaves.count, np.float32))
+    return sizes
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_network_answers_one_batch_of_all_trees(rule: str) -> None:
+    game = tesuji.game("go5")
+    states = [game.random(seed, plies=4) for seed in range(7)]
+    search = tesuji.Search(game, states, visits=50, rule=rule, threads=2)
+    sizes = answer_all(search, game)
+    assert sizes[0] == 7  # the roots
+    for thought in search.thoughts():
+        assert sum(thought.visits.values()) == 49  # and the root's own evaluation
+    assert sum(sizes) <= 7 * 50
+
+
+def test_leaves_show_the_states_that_are_asked() -> None:
+    """The first batch are the roots themselves, the second their first children: compared with states played on."""
+    game = tesuji.game("nogo5")
+    states = [game.random(seed, plies=3) for seed in range(3)]
+    batches = itertools.islice(tesuji.Search(game, states, visits=10), 2)
+    policy = np.zeros((3, game.actions), np.float32)
+    chosen = [state.legal()[2] for state in states]
+    policy[range(3), chosen] = 9
+    first = next(batches)
+    assert np.array_equal(first.planes, np.stack([state.planes() for state in states]))
+    first.answer(policy, np.zeros(3, np.float32))
+    second = next(batches)
+    assert np.array_equal(second.planes, np.stack([s.play(a).planes() for s, a in zip(states, chosen, strict=True)]))
+
+
+def test_the_networks_value_is_the_movers() -> None:
+    """A network that always likes First: the root is worth +1 for First, whoever moves there."""
+    game = tesuji.game("nogo5")
+    states = [game.random(seed, plies=plies) for seed, plies in enumerate((2, 3))]
+    search = tesuji.Search(game, states, visits=60, encoding="paper")
+    for leaves in search:
+        first_to_move = leaves.planes[:, 3, 0, 0]
+        leaves.answer(np.zeros((leaves.count, game.actions), np.float32), 2 * first_to_move - 1)
+    assert [t.value for t in search.thoughts()] == pytest.approx([1, 1])
+
+
+def test_values_lead_the_search() -> None:
+    """A network that likes one cell for whoever holds it: PUCT and Gumbel both come to play there."""
+    game = tesuji.game("gomoku8")
+    for rule in ("puct", "gumbel"):
+        search = tesuji.Search(game, [game.start()], visits=300, rule=rule, considered=64)
+        for leaves in search:
+            own, other = leaves.planes[:, 0, 4, 4], leaves.planes[:, 1, 4, 4]
+            leaves.answer(np.zeros((leaves.count, 64), np.float32), 0.9 * (own - other))
+        assert search.thoughts()[0].action == 4 * 8 + 4
+
+
+def test_priors_lead_a_search_of_one_visit() -> None:
+    game = tesuji.game("go9")
+    policy = np.zeros((1, 82), np.float32)
+    policy[0, 17] = 5
+    search = tesuji.Search(game, [game.start()], visits=1)
+    for leaves in search:
+        leaves.answer(policy, np.zeros(1, np.float32))
+    thought = search.thoughts()[0]
+    assert thought.action == 17
+    assert thought.lines[0].prior == pytest.approx(np.exp(5) / (np.exp(5) + 81))
+
+
+def test_several_leaves_a_tree() -> None:
+    """Visits under way push the next walk elsewhere, and are all taken back in the end."""
+    game = tesuji.game("go9")
+    search = tesuji.Search(game, [game.start()], visits=200, leaves=8)
+    sizes = answer_all(search, game)
+    assert max(sizes) == 8
+    assert sum(search.thoughts()[0].visits.values()) >= 199
+
+
+@pytest.mark.parametrize("visits", [2, 3, 8, 17, 64])
+def test_gumbel_halves_what_it_considers(visits: int) -> None:
+    """Budgets from 2 up: so many simulations, spent on at most `considered` actions."""
+    game = tesuji.game("go9")
+    search = tesuji.Search(game, [game.start()], visits=visits, rule="gumbel", considered=8, seed=visits)
+    answer_all(search, game)
+    visited = [n for n in search.thoughts()[0].visits.values() if n]
+    assert sum(visited) == visits - 1
+    assert len(visited) <= 8
+    if visits == 64:
+        assert max(visited) > 2 * min(visited)  # the better half got more
+
+
+def test_wrong_answers_are_refused_with_a_sentence() -> None:
+    game = tesuji.game("go5")
+    leaves = next(iter(tesuji.Search(game, [game.start()] * 2, visits=5)))
+    good, value = np.zeros((2, 26), np.float32), np.zeros(2, np.float32)
+    for policy, values in [(good[:1], value), (good[:, :25], value), (good, value[:1]), (good.ravel(), value)]:
+        with pytest.raises(ValueError, match=r"must be a float32 array of shape \[2"):
+            leaves.answer(policy, values)
+    with pytest.raises(ValueError, match="no number"):
+        leaves.answer(good, np.array([np.nan, 0], np.float32))
+    leaves.answer(good, value)
+
+
+def test_leaves_must_be_answered() -> None:
+    game = tesuji.game("go5")
+    with pytest.raises(ValueError, match="not answered"):
+        list(tesuji.Search(game, [game.start()], visits=5))
+
+
+def test_noise_is_in_the_priors_of_the_root_alone() -> None:
+    game = tesuji.game("go5")
+    plain, noisy = (tesuji.Search(game, [game.start()], visits=40, noise_weight=w, seed=3) for w in (0.0, 0.25))
+    for search in (plain, noisy):
+        answer_all(search, game)
+    priors = [[line.prior for line in search.thoughts()[0].lines] for search in (plain, noisy)]
+    assert np.ptp(priors[0]) == pytest.approx(0, abs=1e-6)
+    assert np.ptp(priors[1]) > 0.03
+    assert sum(p for p in priors[1] if p is not None) == pytest.approx(1, abs=1e-3)
+
+
+# ── The player ──
+
+
+@pytest.mark.parametrize("name", ["ultimate", "gomoku6x4", "nogo5", "dots3", "go5"])
+def test_mcts_beats_random(name: str) -> None:
+    game = tesuji.game(name, **({"komi": 0.5} if name == "go5" else {}))
+    won = 0
+    for number in range(6):
+        sides = [tesuji.player("mcts:visits=300", game, seed=number), tesuji.player("random", game, seed=number)]
+        state, ours = game.start(), number % 2
+        while state.result is None:
+            state = state.play(sides[state.to_play ^ ours].think(state).action)
+        won += (1, -1)[ours] * state.result
+    assert won >= 5
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("mcts:visits=0", "visits is 0"),
+        ("mcts:visits=x", "visits of mcts must be a whole number, not 'x'"),
+        ("mcts:seconds=-1", "seconds is -1"),
+        ("mcts:rollouts=0", "rollouts is 0"),
+        ("mcts:depth=3", "mcts has no option 'depth'"),
+    ],
+)
+def test_options_of_mcts_are_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        tesuji.player(text, tesuji.game("go5")).think(tesuji.game("go5").start())
