@@ -2,9 +2,11 @@
 
 A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
 between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
+Guests are programs of other people: ``gtp:COMMAND``, ``gomocup:COMMAND``, where all after the colon is the command.
 """
 
 import difflib
+import importlib
 import inspect
 import random
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from tesuji._core import Game, State
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
-__all__ = ["Player", "player"]
+__all__ = ["Forfeit", "Player", "player"]
 
 
 class Player(Protocol):
@@ -22,6 +24,10 @@ class Player(Protocol):
 
     def think(self, state: State) -> Thought:
         """A move for the side to play. The game must not be over."""
+
+
+class Forfeit(Exception):  # noqa: N818 (a way to lose, no error of ours)
+    """A player gives its game up or cannot go on: it loses. The text goes on from its name, such as "resigned"."""
 
 
 class Random:
@@ -90,15 +96,23 @@ class Mcts:
 
 _PLAYERS: dict[str, Callable[..., Player]] = {"random": Random, "flat": Flat, "mcts": Mcts}
 
+# Programs of other people, by protocol: the module and the class that speaks it.
+_GUESTS = {"gtp": ("tesuji.protocols.gtp", "GtpPlayer"), "gomocup": ("tesuji.protocols.gomocup", "GomocupPlayer")}
+
 
 def player(text: str, game: Game, *, seed: int = 0) -> Player:
     """The player that a text names, such as ``random`` or ``flat:playouts=2000``."""
     if not isinstance(text, str):
         raise TypeError(f"a player is named by a text, not {type(text).__name__}")
     name, _, rest = text.partition(":")
+    if name in _GUESTS:
+        module, speaker = _GUESTS[name]
+        guest: Player = getattr(importlib.import_module(module), speaker)(game, rest)
+        return guest
     if name not in _PLAYERS:
-        near = difflib.get_close_matches(name, _PLAYERS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_PLAYERS)}"
+        names = [*_PLAYERS, *(f"{guest}:COMMAND" for guest in _GUESTS)]
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
         raise ValueError(f"there is no player {name[:30]!r}: {hint}")
     make = _PLAYERS[name]
     known = {key: p for key, p in inspect.signature(make).parameters.items() if p.kind is p.KEYWORD_ONLY}

@@ -1,0 +1,1 @@
+"""Languages in which board-game programs talk to each other."""
