@@ -4,6 +4,7 @@ The modules, in the order in which data flows:
 """
 
 from tesuji._core import IllegalMove, State
+from tesuji.arena import Match, Tournament, match, tournament  # players against each other, measured
 from tesuji.games import Game, game, games  # rules: C++ behind one type for all games
 from tesuji.players import Player, player  # something that chooses moves
 from tesuji.search import Leaves, Search, SearchSettings  # trees, and the leaves that a network answers
@@ -14,13 +15,17 @@ __all__ = [
     "IllegalMove",
     "Leaves",
     "Line",
+    "Match",
     "Player",
     "Search",
     "SearchSettings",
     "State",
     "Thought",
+    "Tournament",
     "game",
     "games",
+    "match",
     "player",
+    "tournament",
 ]
 __version__ = "0.1.0"

@@ -1,14 +1,22 @@
 """The command line. Bad input is answered with one sentence and exit code 2."""
 
+import os
+import signal
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 import tesuji
+from tesuji import arena, reports, terminal
 from tesuji import bench as benchmarks
-from tesuji import terminal
+from tesuji.players import Forfeit
 from tesuji.playthrough import playthrough as transcript
+from tesuji.progress import progress
+from tesuji.records import GameRecord, read_records, write_safely
 
 app = typer.Typer(
     name="tesuji", help="Learns board games by playing itself, and plays them with you.", add_completion=False
@@ -107,6 +115,8 @@ def play(
         g = _game(name) if name is not None else _ask_game()
         them = None if opponent == "human" else _player(opponent, g)
         terminal.play(g, them, int(second), input, print)
+    except Forfeit as loss:
+        print(f"Your opponent {loss}: you win.")
     except (EOFError, KeyboardInterrupt):
         print()
 
@@ -125,6 +135,188 @@ def _ask_game() -> tesuji.Game:
             return tesuji.game(input("Which game? [ultimate] ").strip() or "ultimate")
         except ValueError as refusal:
             print(f"{refusal}.")
+
+
+# ── Matches ──
+
+PlayerText = Annotated[
+    str, typer.Argument(metavar="PLAYER", help="Such as random, flat:playouts=2000 or gtp:gnugo --mode gtp.")
+]
+InGame = Annotated[str, typer.Option("--game", help="A game, such as go9 or go9:komi=5.5.")]
+Workers = Annotated[int | None, typer.Option(help="Games to play at once; without it, one a core.")]
+Seed = Annotated[int, typer.Option(help="Another seed plays other games.")]
+OpeningPlies = Annotated[int | None, typer.Option(help="Random plies before the players begin.")]
+Out = Annotated[
+    Path | None, typer.Option(help="A file (JSON) for the games; the same command goes on where it stopped.")
+]
+Html = Annotated[Path | None, typer.Option(help="A file for a report to look at in a browser.")]
+GuestSeconds = Annotated[
+    float | None, typer.Option(help="Seconds that a gtp: or gomocup: player may take for a move; without it, 60.")
+]
+
+
+@app.command("match")
+def play_match(
+    first: PlayerText,
+    second: PlayerText,
+    game: InGame = "go9",
+    games: Annotated[int, typer.Option(help="How many: an even number.")] = 100,
+    workers: Workers = None,
+    seed: Seed = 1,
+    opening_plies: OpeningPlies = None,
+    sprt: Annotated[
+        str | None, typer.Option(metavar="ELO0,ELO1", help="Stop when it is clear which difference is nearer.")
+    ] = None,
+    out: Out = None,
+    html: Html = None,
+    guest_seconds: GuestSeconds = None,
+) -> None:
+    """Play two players against each other, and measure the difference."""
+    g = _game(game)
+    bounds = _elos(sprt) if sprt is not None else None
+
+    def standing(records: Mapping[int, GameRecord]) -> tesuji.Match:
+        ordered = [records[number] for number in sorted(records) if number <= games]
+        return arena.match_of(g, (first, second), ordered, bounds)
+
+    def describe(records: Mapping[int, GameRecord]) -> str:
+        now = standing(records)
+        test = f", ratio {now.sprt.llr:+.2f} of ±{now.sprt.bound:.2f}" if now.sprt is not None else ""
+        return f"A {now.score:.1%}, Elo {reports.elo_text(now.estimate)}{test}"
+
+    with _watched(describe, guest_seconds, out) as (watch, left):
+        played = tesuji.match(
+            first,
+            second,
+            game=g,
+            games=games,
+            seed=seed,
+            openings=opening_plies,
+            workers=workers,
+            sprt=bounds,
+            out=out,
+            watch=watch,
+        )
+        left.clear()
+    if left:
+        played = standing(left[0])
+    print(reports.match_text(played), end="")
+    if html is not None:
+        _write(html, reports.match_html(played))
+    if left:
+        raise typer.Exit(130)
+
+
+@app.command("tournament")
+def play_tournament(
+    players: Annotated[list[str], typer.Argument(metavar="PLAYER…", help="Two or more players.")],
+    game: InGame = "go9",
+    games: Annotated[int, typer.Option(help="How many between any two: an even number.")] = 20,
+    workers: Workers = None,
+    seed: Seed = 1,
+    opening_plies: OpeningPlies = None,
+    out: Out = None,
+    html: Html = None,
+    guest_seconds: GuestSeconds = None,
+) -> None:
+    """Play everybody against everybody, and rate them."""
+    g = _game(game)
+    with _watched(lambda records: "", guest_seconds, out) as (watch, left):
+        played = tesuji.tournament(
+            players, game=g, games=games, seed=seed, openings=opening_plies, workers=workers, out=out, watch=watch
+        )
+        left.clear()
+    if left:
+        played = tesuji.Tournament(g, tuple(players), tuple(left[0][number] for number in sorted(left[0])))
+    print(reports.tournament_text(played), end="")
+    if html is not None:
+        _write(html, reports.tournament_html(played))
+    if left:
+        raise typer.Exit(130)
+
+
+@contextmanager
+def _watched(
+    describe: Callable[[Mapping[int, GameRecord]], str], guest_seconds: float | None, out: Path | None
+) -> Iterator[tuple[arena.Watcher, list[Mapping[int, GameRecord]]]]:
+    """A watcher, and a list in which the finished games are left when Ctrl-C (or SIGTERM) interrupts the block."""
+    left: list[Mapping[int, GameRecord]] = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if guest_seconds is not None:
+        os.environ["TESUJI_GUEST_SECONDS"] = f"{guest_seconds:g}"
+    try:
+        with progress(describe) as tell:
+
+            def watch(records: Mapping[int, GameRecord], total: int) -> None:
+                left[:] = [records]
+                tell(records, total)
+
+            yield watch, left
+    except (ValueError, TypeError, RuntimeError, OSError) as refusal:
+        _fail(refusal)
+    except KeyboardInterrupt:
+        if not left or not left[0]:
+            raise typer.Exit(130) from None
+        hint = "the same command goes on" if out is not None else "with --out it could go on later"
+        print(f"interrupted after {len(left[0])} games: {hint}", file=sys.stderr)
+
+
+def _elos(text: str) -> tuple[float, float]:
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        _fail(f"sprt is {text[:30]!r}: give two Elo differences such as 0,50")
+    return low, high
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_safely(path, text)
+    except OSError as trouble:
+        _fail(f"{path} cannot be written: {trouble.strerror}")
+
+
+@app.command("replay")
+def show_replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What match or tournament wrote with --out.")],
+    number: Annotated[int | None, typer.Option(help="Which game; without it, all are listed.")] = None,
+    boards: Annotated[bool, typer.Option("--boards", help="Show the board after every move.")] = False,
+) -> None:
+    """Show a game of a match: its moves and boards."""
+    try:
+        _, records = read_records(file)
+        if number is None:
+            for record in records.values():
+                plies = len(record.opening) + len(record.moves)
+                won = f"{record.winner} won" if record.winner else "drawn"
+                print(f"{record.number:5}  {record.first} First  {won:6} {plies:4} plies  {record.reason}")
+            return
+        if number not in records:
+            _fail(f"there is no game {number} in {file}: it has {len(records)} games")
+        _show(records[number], boards)
+    except ValueError as refusal:
+        _fail(refusal)
+
+
+def _show(record: GameRecord, boards: bool) -> None:
+    states = record.states()
+    for name, label in (("First", record.first), ("Second", record.second)):
+        print(f"{name}: {label}, {record.players[label]}")
+    print(f"opening: {' '.join(record.opening) or 'none'}")
+    sides = [state.to_play for state in states]
+    if boards:
+        print(states[0])
+    for ply, move in enumerate(record.moves):
+        value = record.values[ply]
+        thought = f", value {value:+.2f}" if value is not None else ""
+        looked = f", {record.visits[ply]} visits" if record.visits[ply] else ""
+        who = (record.first, record.second)[sides[ply]]
+        print(f"{ply + len(record.opening) + 1:4}  {who}  {move:5} {record.seconds[ply]:.3f} s{looked}{thought}")
+        if boards:
+            print(states[ply + 1])
+    if not boards or not record.moves:
+        print(states[-1])
+    print(f"{record.winner} won" if record.winner else "drawn", f"({record.reason})")
 
 
 @bench.command("rules")

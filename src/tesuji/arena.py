@@ -1,0 +1,625 @@
+"""Players against each other: matches and tournaments whose numbers can be trusted.
+
+Games come in pairs: both from the same random but balanced opening, with sides swapped. Every game has its own seeds,
+openings come from the seed alone, and players begin each game anew, so the games are the same on one core or many.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tesuji._core import Game
+from tesuji.games import game as game_of
+from tesuji.openings import default_plies, openings
+from tesuji.players import Forfeit, Player, player
+from tesuji.protocols import engine
+from tesuji.ratings import Estimate, Rating, Sprt, bradley_terry, estimate, sprt
+from tesuji.records import GameRecord, Journal
+
+__all__ = ["Match", "Tournament", "match", "tournament"]
+
+Watcher = Callable[
+    [Mapping[int, GameRecord], int], None
+]  # told the finished games by number, and how many there will be
+
+
+# ── What comes out ──
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Players and the games that count, in order."""
+
+    game: Game
+    players: tuple[str, ...]
+    games: tuple[GameRecord, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return _labels(len(self.players))
+
+    @property
+    def repeats(self) -> int:
+        """Games that went exactly as an earlier one with the same sides: they say nothing new."""
+        return len(self.games) - len({(r.first, r.second, r.opening, r.moves) for r in self.games})
+
+    @property
+    def length(self) -> float:
+        """Plies of a game, the opening among them."""
+        return sum(len(r.opening) + len(r.moves) for r in self.games) / max(1, len(self.games))
+
+    @property
+    def forfeits(self) -> dict[str, int]:
+        """Why games were not played out, and how many."""
+        return dict(Counter(r.reason for r in self.games if not r.played_out).most_common())
+
+    @cached_property
+    def pace(self) -> dict[str, tuple[float, float]]:
+        """Seconds and visits a move, by label."""
+        sums = {label: [0.0, 0.0, 0] for label in self.labels}
+        for record in self.games:
+            for state, seconds, visits in zip(record.states(), record.seconds, record.visits, strict=False):
+                # Who moved, the game knows: a player may move twice in a row.
+                of = sums[(record.first, record.second)[state.to_play]]
+                of[:] = of[0] + seconds, of[1] + visits, of[2] + 1
+        return {
+            label: (seconds / max(1, moves), visits / max(1, moves)) for label, (seconds, visits, moves) in sums.items()
+        }
+
+    def points(self, ours: str, theirs: str) -> tuple[int, int, int]:
+        """Wins, draws and losses of one player against another."""
+        results = [r.winner for r in self.games if {r.first, r.second} == {ours, theirs}]
+        return results.count(ours), results.count(None), results.count(theirs)
+
+
+@dataclass(frozen=True)
+class Match(_Played):
+    """A match of A against B, seen from A."""
+
+    sprt: Sprt | None = None
+
+    @property
+    def wins(self) -> int:
+        return self.as_first[0] + self.as_second[0]
+
+    @property
+    def draws(self) -> int:
+        return self.as_first[1] + self.as_second[1]
+
+    @property
+    def losses(self) -> int:
+        return self.as_first[2] + self.as_second[2]
+
+    @cached_property
+    def as_first(self) -> tuple[int, int, int]:
+        """A's wins, draws and losses as First."""
+        results = [r.result for r in self.games if r.first == "A"]
+        return results.count(1), results.count(0), results.count(-1)
+
+    @cached_property
+    def as_second(self) -> tuple[int, int, int]:
+        """A's wins, draws and losses as Second."""
+        results = [r.result for r in self.games if r.second == "A"]
+        return results.count(-1), results.count(0), results.count(1)
+
+    @property
+    def score(self) -> float:
+        """A's share of the points, a draw being half of one; ½ before the first game."""
+        return (self.wins + self.draws / 2) / len(self.games) if self.games else 0.5
+
+    @cached_property
+    def pairs(self) -> tuple[int, int, int, int, int]:
+        """Complete pairs in which A made 0, ½, 1, 1½ and 2 points."""
+        made: dict[int, list[int]] = {}
+        for record in self.games:
+            made.setdefault(_pair(record.number), []).append(_half_points(record))
+        counts = Counter(sum(both) for both in made.values() if len(both) == 2)
+        return counts[0], counts[1], counts[2], counts[3], counts[4]
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """Elo with its interval, from the complete pairs."""
+        return estimate(self.pairs)
+
+    @property
+    def elo(self) -> float:
+        """How much stronger A is; where one side won everything, the bound that is known with 95 % certainty."""
+        return self.estimate.elo
+
+    @property
+    def error(self) -> float:
+        """Half of the 95 % interval of ``elo``; infinite where one side won everything."""
+        return self.estimate.error
+
+    def summary(self) -> dict[str, Any]:
+        """The figures, for a file."""
+        low, high = (x if math.isfinite(x) else None for x in (self.estimate.low, self.estimate.high))
+        return {
+            "games": len(self.games),
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "score": round(self.score, 4),
+            "elo": round(self.elo, 1),
+            "elo_low": low and round(low, 1),
+            "elo_high": high and round(high, 1),
+            "pairs": self.pairs,
+            "sprt": self.sprt and dataclasses.asdict(self.sprt),
+        }
+
+
+@dataclass(frozen=True)
+class Tournament(_Played):
+    """Everybody against everybody."""
+
+    @cached_property
+    def ratings(self) -> list[Rating]:
+        """Bradley–Terry ratings in the order of ``players``; their mean is 0."""
+        return bradley_terry([[self.score_against(i, j) for j in self.labels] for i in self.labels])
+
+    def score_against(self, ours: str, theirs: str) -> float:
+        """Points of one player (by label) against another."""
+        if ours == theirs:
+            return 0.0
+        wins, draws, _ = self.points(ours, theirs)
+        return wins + draws / 2
+
+    def ranking(self) -> list[str]:
+        """Labels, the strongest first."""
+        elo = dict(zip(self.labels, self.ratings, strict=True))
+        return sorted(self.labels, key=lambda label: -elo[label].elo)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures, for a file."""
+        return {
+            label: {"player": text, "elo": round(rating.elo, 1), "error": round(rating.error, 1)}
+            for label, text, rating in zip(self.labels, self.players, self.ratings, strict=True)
+        }
+
+
+def _labels(count: int) -> tuple[str, ...]:
+    """A, B, …, Z, A2, B2, …"""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return tuple(letters[i % 26] + (str(i // 26 + 1) if i >= 26 else "") for i in range(count))
+
+
+def _pair(number: int) -> int:
+    return (number - 1) // 2
+
+
+def _half_points(record: GameRecord) -> int:
+    """A's."""
+    return 1 if record.winner is None else 2 * (record.winner == "A")
+
+
+# ── What goes in ──
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """All that decides the games."""
+
+    game: Game
+    players: tuple[str, ...]
+    games: int  # a pairing
+    seed: int
+    openings: int | tuple[str, ...]  # random plies, or openings as texts
+
+    def __post_init__(self) -> None:
+        if self.games < 2 or self.games % 2:
+            raise ValueError(f"games is {self.games}: give an even number, since games are played in pairs")
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}: give at least 0")
+        if isinstance(self.openings, int):
+            if self.openings < 0:
+                raise ValueError(f"an opening of {self.openings} plies is not possible: give at least 0")
+        elif not self.openings:
+            raise ValueError("there are no openings in the list: give at least one, or a number of random plies")
+        else:
+            for text in self.openings:
+                if self.game.replay(text).result is not None:
+                    raise ValueError(f"the opening {text[:60]!r} ends the game: give a shorter one")
+        for text in self.players:
+            # Whatever is wrong with a player's text is better said now than by every game.
+            _close(player(text, self.game))
+
+    @property
+    def total(self) -> int:
+        pairings = math.comb(len(self.players), 2)
+        return self.games * pairings
+
+    def heading(self, kind: str) -> dict[str, Any]:
+        """What makes this contest this one. More games of it are still the same."""
+        heading = {
+            "tesuji": f"{kind}, format 1",
+            "game": self.game.name,
+            "numbers": self.game.numbers,
+            "version": self.game.version,
+            "players": list(self.players),
+            "seed": self.seed,
+            "openings": self.openings if isinstance(self.openings, int) else list(self.openings),
+        }
+        if any(text.startswith(("gtp:", "gomocup:")) for text in self.players):
+            heading["guest seconds"] = engine.move_seconds()
+        return heading
+
+    def jobs(self) -> Iterator["_Job"]:
+        """All games in order: a pair of each pairing, then the next pair of each."""
+        labels = _labels(len(self.players))
+        texts = dict(zip(labels, self.players, strict=True))
+        if isinstance(self.openings, int):
+            starts = openings(self.game, self.openings, self.seed)
+        else:
+            starts = itertools.cycle(tuple(map(self.game.text, self.game.replay(t).history)) for t in self.openings)
+        numbers = itertools.count(1)
+        for opening in itertools.islice(starts, self.games // 2):
+            for a, b in itertools.combinations(labels, 2):
+                for first, second in ((a, b), (b, a)):
+                    number = next(numbers)
+                    seeds = tuple(_seed(self.seed, number, label) for label in (first, second))
+                    both = {label: texts[label] for label in (a, b)}
+                    yield _Job(number, self.game.name, self.game.numbers, first, second, both, opening, seeds)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One game to play; it can travel as JSON."""
+
+    number: int
+    game: str
+    numbers: dict[str, float]
+    first: str
+    second: str
+    players: dict[str, str]
+    opening: tuple[str, ...]
+    seeds: tuple[int, ...]  # First's, Second's
+
+
+def _seed(seed: int, number: int, label: str) -> int:
+    return random.Random(f"{seed} {number} {label}").getrandbits(62)
+
+
+def match(
+    first: str,
+    second: str,
+    *,
+    game: str | Game = "go9",
+    games: int = 100,
+    seed: int = 1,
+    openings: int | Sequence[str] | None = None,
+    workers: int | None = None,
+    sprt: tuple[float, float] | None = None,
+    out: str | Path | None = None,
+    watch: Watcher | None = None,
+) -> Match:
+    """Plays two players, named by texts, against each other; they are A and B, and each is First in half of the games.
+
+    ``openings``: random plies before the players begin, or a list of openings such as "e5 c3"; None: what suits the
+    game. ``workers``: processes that play at once; None: one a core. ``sprt``: (elo0, elo1), to stop as soon as it is
+    clear whether A is stronger by elo1 rather than by elo0. ``out``: a file for the games; what it holds already of
+    the same match is not played again.
+    """
+    g, drawn_from = _game_and_openings(game, openings)
+    if sprt is not None and not sprt[0] < sprt[1]:
+        raise ValueError(f"sprt is {sprt[0]:g},{sprt[1]:g}: give two Elo differences, the smaller first")
+    contest = _Contest(g, (first, second), games, seed, drawn_from)
+    stop = _Stop(*sprt) if sprt is not None else None
+
+    def finished(records: Mapping[int, GameRecord]) -> Match:
+        last = stop.last if stop is not None else contest.total
+        counted = tuple(records[number] for number in sorted(records) if number <= min(last, contest.total))
+        return match_of(g, (first, second), counted, sprt)
+
+    return finished(_run(contest, "match", workers, out, stop, watch, lambda records: finished(records).summary()))
+
+
+def tournament(
+    players: Sequence[str],
+    *,
+    game: str | Game = "go9",
+    games: int = 20,
+    seed: int = 1,
+    openings: int | Sequence[str] | None = None,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    watch: Watcher | None = None,
+) -> Tournament:
+    """Plays so many games between any two of the players; the rest as for ``match``."""
+    g, drawn_from = _game_and_openings(game, openings)
+    if len(players) < 2:
+        raise ValueError("a tournament needs at least two players")
+    contest = _Contest(g, tuple(players), games, seed, drawn_from)
+
+    def finished(records: Mapping[int, GameRecord]) -> Tournament:
+        counted = tuple(records[number] for number in sorted(records) if number <= contest.total)
+        return Tournament(g, tuple(players), counted)
+
+    return finished(_run(contest, "tournament", workers, out, None, watch, lambda records: finished(records).summary()))
+
+
+def match_of(
+    g: Game, players: tuple[str, ...], records: Iterable[GameRecord], bounds: tuple[float, float] | None = None
+) -> Match:
+    """The match that these games are; ``bounds``: of the sequential test."""
+    played = Match(g, players, tuple(records))
+    return dataclasses.replace(played, sprt=sprt(played.pairs, *bounds)) if bounds else played
+
+
+def _game_and_openings(game: str | Game, given: int | Sequence[str] | None) -> tuple[Game, int | tuple[str, ...]]:
+    g = game if isinstance(game, Game) else game_of(game)
+    if given is None:
+        return g, default_plies(g)
+    if isinstance(given, str):
+        raise TypeError("openings are a number of plies or a list of texts, not one text")
+    return g, given if isinstance(given, int) else tuple(given)
+
+
+class _Stop:
+    """Ends a match by the sequential test.
+
+    Pairs are looked at in their order, whatever order they finish in: else short games, which finish first, would
+    weigh more, and the verdict would depend on the number of workers.
+    """
+
+    def __init__(self, elo0: float, elo1: float) -> None:
+        self._bounds = elo0, elo1
+        self._counts = [0] * 5
+        self._pair = 0
+        self.last: float = math.inf  # the number of the last game that counts
+
+    def reached(self, records: Mapping[int, GameRecord]) -> bool:
+        while self.last == math.inf:
+            both = [records.get(2 * self._pair + game) for game in (1, 2)]
+            if both[0] is None or both[1] is None:
+                return False
+            self._counts[_half_points(both[0]) + _half_points(both[1])] += 1
+            self._pair += 1
+            if sprt(self._counts, *self._bounds).verdict != "undecided":
+                self.last = 2 * self._pair
+        return True
+
+
+def _run(
+    contest: _Contest,
+    kind: str,
+    workers: int | None,
+    out: str | Path | None,
+    stop: _Stop | None,
+    watch: Watcher | None,
+    summary: Callable[[Mapping[int, GameRecord]], dict[str, Any]],
+) -> Mapping[int, GameRecord]:
+    """Plays what is not yet on disk."""
+    if workers is None:
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if workers < 1:
+        raise ValueError(f"workers is {workers}: give at least 1")
+    with contextlib.ExitStack() as stack:
+        journal = stack.enter_context(Journal(Path(out), contest.heading(kind))) if out is not None else None
+        records: dict[int, GameRecord] = journal.records if journal is not None else {}
+        try:
+            if watch is not None:
+                watch(records, contest.total)
+            if stop is not None and stop.reached(records):
+                return records
+            missing = (job for job in contest.jobs() if job.number not in records)
+            # No more processes than games to play.
+            left = sum(number not in records for number in range(1, contest.total + 1))
+            finished = _in_process(missing) if min(workers, left) <= 1 else _in_processes(missing, min(workers, left))
+            with contextlib.closing(finished):
+                for record in finished:
+                    if journal is not None:
+                        journal.add(record)
+                    else:
+                        records[record.number] = record
+                    if watch is not None:
+                        watch(records, contest.total)
+                    if stop is not None and stop.reached(records):
+                        break
+        finally:
+            if journal is not None:
+                journal.finish(summary(records))
+    return records
+
+
+# ── Playing one game ──
+
+
+def _play(job: _Job) -> GameRecord:
+    """One game. Whatever a player does wrong costs it the game, and nothing else."""
+    g = Game(job.game, job.numbers)
+    labels = job.first, job.second
+    state = g.replay(job.opening)
+    players: list[Player] = []
+    moves: list[str] = []
+    seconds: list[float] = []
+    visits: list[int] = []
+    values: list[float | None] = []
+    result, reason = state.result, "played out"
+    try:
+        for side, label in enumerate(labels):
+            try:
+                players.append(player(job.players[label], g, seed=job.seeds[side]))
+            except Exception as trouble:
+                result, reason = (-1, 1)[side], f"{label} crashed: {_sentence(trouble)}"
+                break
+        while result is None:
+            side = state.to_play
+            begun = time.perf_counter()
+            try:
+                thought = players[side].think(state)
+                spent = time.perf_counter() - begun
+                try:
+                    state = state.play(thought.action)
+                except Exception as refusal:
+                    raise Forfeit(f"made an illegal move: {refusal}") from None
+                moves.append(g.text(thought.action))
+                seconds.append(round(spent, 5))
+                visits.append(sum(thought.visits.values()))
+                values.append(None if thought.value is None else round(float(thought.value), 4))
+            except Forfeit as loss:
+                result, reason = (-1, 1)[side], f"{labels[side]} {loss}"
+            except Exception as trouble:
+                result, reason = (-1, 1)[side], f"{labels[side]} crashed: {_sentence(trouble)}"
+            else:
+                result = state.result
+    finally:
+        for who in players:
+            _close(who)
+    return GameRecord(
+        number=job.number,
+        game=job.game,
+        numbers=job.numbers,
+        first=job.first,
+        second=job.second,
+        players=job.players,
+        opening=job.opening,
+        moves=tuple(moves),
+        result=result,
+        reason=reason,
+        seconds=tuple(seconds),
+        visits=tuple(visits),
+        values=tuple(values),
+    )
+
+
+def _close(who: Player) -> None:
+    """Players that hold something (a process) have a ``close``."""
+    close = getattr(who, "close", None)
+    if close is not None:
+        close()
+
+
+def _sentence(trouble: Exception) -> str:
+    return f"{type(trouble).__name__}: {' '.join(str(trouble).split())}"[:300]
+
+
+# ── Playing many ──
+
+
+def _in_process(jobs: Iterable[_Job]) -> Generator[GameRecord, None, None]:
+    for job in jobs:
+        yield _play(job)
+
+
+class _Worker:
+    """A process that plays games: a job goes in as a line, a record comes out as a line."""
+
+    def __init__(self, answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from tesuji.arena import work; work()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C comes to us alone, and we tell it
+        )
+        threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
+
+    def _listen(self, answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                answers.put((self, line))
+        answers.put((self, ""))  # it has died
+
+    def give(self, job: _Job) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has died, and _listen says so
+            self._process.stdin.write(json.dumps(dataclasses.asdict(job)) + "\n")
+            self._process.stdin.flush()
+
+    def hang_up(self) -> None:
+        """Tells it to end."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def stop(self) -> str:
+        """Ends it, at the latest after a few seconds; how it ended."""
+        self.hang_up()
+        try:
+            code = self._process.wait(timeout=3)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _in_processes(jobs: Iterator[_Job], count: int) -> Generator[GameRecord, None, None]:
+    """Records in the order in which games finish. A game whose process died is played once more."""
+    answers: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
+    busy: dict[_Worker, _Job] = {}
+    deaths: Counter[int] = Counter()
+    try:
+        for job in itertools.islice(jobs, count):
+            worker = _Worker(answers)
+            busy[worker] = job
+            worker.give(job)
+        while busy:
+            worker, line = answers.get()
+            if worker not in busy:
+                continue  # the last word of one that was stopped
+            job = busy.pop(worker)
+            record = GameRecord.from_json(json.loads(line)) if line else None
+            following: _Job | None
+            if record is None:
+                end = worker.stop()
+                deaths[job.number] += 1
+                if deaths[job.number] == 2:
+                    raise RuntimeError(
+                        f"the process that played game {job.number} died twice ({end}): "
+                        "the match stops, and its finished games are kept"
+                    )
+                worker, following = _Worker(answers), job
+            else:
+                following = next(jobs, None)
+            if following is not None:
+                busy[worker] = following
+                worker.give(following)
+            else:
+                worker.stop()
+            if record is not None:
+                yield record
+    finally:
+        for worker in busy:
+            worker.hang_up()
+        for worker in busy:
+            worker.stop()
+
+
+def work() -> None:
+    """The life of a worker process. It ends with its input, in the middle of a game if need be."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a player prints must not come among the records
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            jobs.put(line)
+        engine.kill_all()
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        fields = json.loads(jobs.get())
+        fields["opening"], fields["seeds"] = tuple(fields["opening"]), tuple(fields["seeds"])
+        channel.write(json.dumps(_play(_Job(**fields)).to_json()) + "\n")
+        channel.flush()
