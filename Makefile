@@ -55,7 +55,7 @@ $(VENV)/ready: constraints.txt tools/system
 	tools/system $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	mkdir -p build
-	$(PIP) scikit-build-core nanobind cmake ninja numpy typer
+	$(PIP) scikit-build-core nanobind cmake ninja numpy rich typer
 	touch $@
 
 $(VENV)/built: $(VENV)/ready $(CPP) CMakeLists.txt pyproject.toml
@@ -63,5 +63,6 @@ $(VENV)/built: $(VENV)/ready $(CPP) CMakeLists.txt pyproject.toml
 	touch $@
 
 $(VENV)/test-ready: $(VENV)/built
+	tools/system $(PYTHON) test
 	$(PIP) --no-build-isolation --editable '.[test,dev]'
 	touch $@
