@@ -222,5 +222,6 @@ inline PyState replay(const PyGame& game, nb::handle moves) {
 // ── The parts, a file each ──
 void bind_games(nb::module_&);
 void bind_search(nb::module_&);
+void bind_table(nb::module_&);
 
 }  // namespace tesuji

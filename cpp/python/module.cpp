@@ -5,4 +5,5 @@ NB_MODULE(_core, m) {
   m.doc() = "The C++ core of Tesuji: games and their states.";
   tesuji::bind_games(m);
   tesuji::bind_search(m);
+  tesuji::bind_table(m);
 }

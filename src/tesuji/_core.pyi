@@ -246,3 +246,29 @@ class Forest:
         """
         Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.
         """
+
+class DotsTable:
+    """Visits and wins of every set of edges of Dots and Boxes."""
+
+    def __init__(self, game: Game, model: str) -> None: ...
+
+    def train(self, end: int, exploration: float, seed: int, threads: int) -> list[int]:
+        """
+        Plays the games up to this number; First's wins, draws, Second's wins, plies.
+        """
+
+    @property
+    def trained(self) -> int:
+        """How many games it was trained with."""
+
+    @trained.setter
+    def trained(self, arg: int, /) -> None: ...
+
+    @property
+    def words(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        [2^edges], the memory itself: visits in the low half of a word, wins in the high half.
+        """
+
+def dots_boxes(game: Game) -> list[int]:
+    """The four edges of each box, as a set of bits."""

@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure speed.")
 app.add_typer(bench, name="bench")
+table = typer.Typer(help="Study D: a learned table of Dots and Boxes.")
+app.add_typer(table, name="table")
 
 GameName = Annotated[
     str, typer.Argument(metavar="GAME", help="A game, such as go9 or go9:komi=5.5; `tesuji games` lists them.")
@@ -119,6 +121,8 @@ def play(
         print(f"Your opponent {loss}: you win.")
     except (EOFError, KeyboardInterrupt):
         print()
+    except OSError as refusal:  # a player that learns could not save
+        _fail(refusal)
 
 
 def _player(text: str, g: tesuji.Game) -> tesuji.Player:
@@ -344,6 +348,57 @@ def bench_rules(
         print(f"{name:15}" + "".join(f"{cell:>12}" for cell in cells), flush=True)
     print("ratio: to OpenSpiel, both playing uniformly at random")
     print("of limit: of throw-away C++ for that game alone, scaled to this machine's speed at this moment")
+
+
+@table.command("train")
+def table_train(
+    out: Annotated[str, typer.Option(metavar="FILE", help="The table; where it exists and is unfinished, go on.")],
+    model: Annotated[str, typer.Option(help="free, or greedy: who can take a box does.")] = "greedy",
+    games: Annotated[int | None, typer.Option(help="Games in all; the paper's number without it.")] = None,
+    game: Annotated[str, typer.Option(help="Dots and Boxes of at most 24 edges.")] = "dots3-paper",
+    threads: Annotated[int, typer.Option(help="With 1 the same seed gives the same table.")] = os.cpu_count() or 1,
+    seed: Annotated[int, typer.Option(help="Another seed plays other games.")] = 0,
+) -> None:
+    """Train a table by self-play; Ctrl-C saves it."""
+    from tesuji import table as tables
+
+    try:
+        tables.train_file(out, _game(game), model, games, threads=threads, seed=seed, say=_show_line)
+    except KeyboardInterrupt:
+        _show_line(f"stopped: the same command goes on with {out}", True)
+        raise typer.Exit(130) from None
+    except (ValueError, TypeError, OSError) as refusal:
+        _fail(refusal)
+
+
+@table.command("show")
+def table_show(file: Annotated[str, typer.Argument(metavar="FILE")]) -> None:
+    """Tell what a table is, and its wins and visits of each first move."""
+    from tesuji import table as tables
+
+    try:
+        shown = tables.Table.load(file)
+    except ValueError as refusal:
+        _fail(refusal)
+    moves = shown.first_moves()
+    wins, visits = sum(m.wins for m in moves), sum(m.visits for m in moves)
+    phases = ", then ".join(f"{games:,} with C = {c:g}" for games, c in shown.phases)
+    states = int((shown.visits > 0).sum())
+    print(f"{shown.game.title}: model {shown.model}, seed {shown.seed}")
+    print(f"{shown.trained:,} of {shown.planned:,} games trained ({phases}); {shown.learned:,} learned from play")
+    print(f"{states:,} of {len(shown.words):,} states reached")
+    print(f"{'first move':>10}{'wins':>12}{'visits':>12}{'share':>8}")
+    for m in moves:
+        print(f"{m.move:>10}{m.wins:>12,}{m.visits:>12,}{f'{m.wins / max(1, m.visits):.2%}':>8}")
+    print(f"{'all':>10}{wins:>12,}{visits:>12,}{f'{wins / max(1, visits):.2%}':>8}")
+
+
+def _show_line(line: str, last: bool) -> None:
+    """A line that the next one overwrites, unless it is the last; in a file, lines one after the other."""
+    if sys.stdout.isatty():
+        print(f"\r{line:<79}", end="\n" if last else "", flush=True)
+    else:
+        print(line, flush=True)
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
 A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
 between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
-Guests are programs of other people: ``gtp:COMMAND``, ``gomocup:COMMAND``, where all after the colon is the command.
+A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``. One with a parameter ``command``
+is a guest, a program of other people, and all after the colon is its command: ``gtp:gnugo --mode gtp``.
 """
 
 import difflib
@@ -94,10 +95,17 @@ class Mcts:
         return self._search.run("rollout", rollouts=self._rollouts).thoughts()[0]
 
 
-_PLAYERS: dict[str, Callable[..., Player]] = {"random": Random, "flat": Flat, "mcts": Mcts}
-
-# Programs of other people, by protocol: the module and the class that speaks it.
-_GUESTS = {"gtp": ("tesuji.protocols.gtp", "GtpPlayer"), "gomocup": ("tesuji.protocols.gomocup", "GomocupPlayer")}
+# Makers, or where they are: modules that need this one are imported when they are asked for.
+_PLAYERS: dict[str, Callable[..., Player] | str] = {
+    "random": Random,
+    "flat": Flat,
+    "mcts": Mcts,
+    "table": "tesuji.table:TablePlayer",
+    "greedy": "tesuji.table:Greedy",
+    "mirror": "tesuji.table:Mirror",
+    "gtp": "tesuji.protocols.gtp:GtpPlayer",
+    "gomocup": "tesuji.protocols.gomocup:GomocupPlayer",
+}
 
 
 def player(text: str, game: Game, *, seed: int = 0) -> Player:
@@ -105,24 +113,35 @@ def player(text: str, game: Game, *, seed: int = 0) -> Player:
     if not isinstance(text, str):
         raise TypeError(f"a player is named by a text, not {type(text).__name__}")
     name, _, rest = text.partition(":")
-    if name in _GUESTS:
-        module, speaker = _GUESTS[name]
-        guest: Player = getattr(importlib.import_module(module), speaker)(game, rest)
-        return guest
     if name not in _PLAYERS:
-        names = [*_PLAYERS, *(f"{guest}:COMMAND" for guest in _GUESTS)]
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+        near = difflib.get_close_matches(name, _PLAYERS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_PLAYERS)}"
         raise ValueError(f"there is no player {name[:30]!r}: {hint}")
-    make = _PLAYERS[name]
-    known = {key: p for key, p in inspect.signature(make).parameters.items() if p.kind is p.KEYWORD_ONLY}
+    make = _maker(name)
+    parameters = inspect.signature(make).parameters
+    if "command" in parameters:
+        return make(game, rest)
+    known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
+    if "path" in parameters and "path" not in known:
+        settings["path"], _, rest = rest.partition(",")
+        if not settings["path"]:
+            raise ValueError(f"{name} needs a file: write {name}:PATH")
     for option in filter(None, rest.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
             raise ValueError(f"{name} has no option {key[:30]!r}: it has {', '.join(sorted(known))}")
         settings[key] = _read(name, key, value, known[key].annotation)
     return make(game, **settings)
+
+
+def _maker(name: str) -> Callable[..., Player]:
+    maker = _PLAYERS[name]
+    if not isinstance(maker, str):
+        return maker
+    module, _, attribute = maker.partition(":")
+    found: Callable[..., Player] = getattr(importlib.import_module(module), attribute)
+    return found
 
 
 def _read(name: str, key: str, value: str, kind: Any) -> object:

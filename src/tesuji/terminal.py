@@ -14,11 +14,17 @@ def play(game: Game, opponent: Player | None, side: int, ask: Callable[[str], st
     """Plays games until the person quits; ``opponent`` None: two people. ``ask`` raises EOFError at its end."""
     say(f"{game.title}. {_HELP}")
     state = game.start()
+    told = False
     while True:
         say("")
         say(str(state))
-        if state.result is not None and state.score is not None:
-            say(f"Score: First {state.score:+g}")
+        if state.result is not None:
+            if state.score is not None:
+                say(f"Score: First {state.score:+g}")
+            # Some players learn from what was played.
+            if not told and (finish := getattr(opponent, "finish", None)):
+                finish(state)
+        told = state.result is not None
         if opponent is not None and state.result is None and state.to_play != side:
             thought = opponent.think(state)
             say(f"I play {thought.move}.")
