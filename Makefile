@@ -1,7 +1,7 @@
 # make play      set everything up and play          make test       set everything up and pass every test
 # make build     compile after a change of C++       make check      formatters, linters and types alone
 # make format    rewrite with the formatters         make sanitize   the C++ core under the sanitizers
-# make goldens   make the transcripts and stubs anew make wheel      a package to install elsewhere
+# make goldens   make what tests compare with anew  make wheel      a package to install elsewhere
 
 PYTHON ?= python3
 VENV   := .venv
@@ -41,6 +41,7 @@ sanitize: $(VENV)/ready
 
 goldens: build
 	for game in $$($(BIN)/tesuji games | tail -n +2 | cut -d' ' -f1); do $(BIN)/tesuji playthrough $$game > tests/playthroughs/$$game.txt; done
+	$(BIN)/tesuji bench signature > tests/signature.txt
 	$(BIN)/python -m nanobind.stubgen -q -m tesuji._core -o src/tesuji/_core.pyi
 
 wheel: $(VENV)/ready

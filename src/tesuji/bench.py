@@ -1,4 +1,4 @@
-"""How fast the rules are: random games a second, beside OpenSpiel's in the same process and thread.
+"""How fast rules and search are, beside OpenSpiel in the same process and thread; and a signature of what they do.
 
 Machines are shared and their clocks vary. Each figure is therefore taken in short slices, in turn with the other side
 and with a calibration loop of fixed work, and the median slice counts.
@@ -6,13 +6,15 @@ and with a calibration loop of fixed work, and the median slice counts.
 
 import statistics
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tesuji._core import Game, calibrate
-from tesuji.games import game
+from tesuji.games import game, games
+from tesuji.search import Search
 
-__all__ = ["RulesSpeed", "bench_rules"]
+__all__ = ["RulesSpeed", "SearchSpeed", "bench_rules", "bench_search", "signature"]
 
 _SLICES = 9
 
@@ -38,6 +40,7 @@ _OPENSPIEL = {
 # Random games a second that throw-away C++ for that one game reached on one core of an EPYC 7003 (2.45 GHz, boosted),
 # and the calibration loop's turns a second on such a core when it is quiet.
 _LIMITS = {"ultimate": 1.15e6, "dots3": 6.7e6, "go9": 93e3, "nogo9": 176e3, "gomoku8": 2.5e6, "gomoku15": 0.87e6}
+_SEARCH_LIMITS = {"ultimate": 0.85e6, "dots3": 2.3e6, "gomoku8": 1.3e6}  # simulations of UCT a second
 _CALIBRATION = 245e6
 
 
@@ -85,6 +88,70 @@ def bench_rules(name: str, *, seconds: float) -> RulesSpeed:
     return RulesSpeed(g, median["playouts"], median["plies"], median["uniform"], median.get("openspiel"), limit)
 
 
+@dataclass(frozen=True, slots=True)
+class SearchSpeed:
+    """One game's figures: simulations a second of UCT with random games, from the start of the game."""
+
+    game: Game
+    visits: int  # of a search
+    simulations: float
+    openspiel: float | None
+    limit: float | None  # on this machine at this moment
+    bytes_a_node: float
+
+    @property
+    def ratio(self) -> float | None:
+        """To OpenSpiel's MCTSBot."""
+        return self.simulations / self.openspiel if self.openspiel else None
+
+    @property
+    def share(self) -> float | None:
+        """Of the limit."""
+        return self.simulations / self.limit if self.limit else None
+
+
+def bench_search(name: str, visits: int, *, seconds: float) -> SearchSpeed:
+    """Measures ``mcts`` with that many visits for about so many seconds a side."""
+    g = game(name)
+    theirs = _openspiel_search(name, visits)
+    rates: dict[str, list[float]] = {"ours": [], "openspiel": [], "calibration": []}
+    a_node = 0.0
+    for number in range(_SLICES):
+        rates["calibration"].append(calibrate(min(0.05, seconds / _SLICES)))
+        done, spent = 0, 0.0
+        while spent < seconds / _SLICES:
+            search = Search(
+                g, [g.start()], seed=number + done, visits=visits, rule="uct", c=1.0, transpositions=g.transposes
+            )
+            start = time.perf_counter()
+            search.run("rollout")
+            spent += time.perf_counter() - start
+            done += visits
+        thought = search.thoughts()[0]
+        a_node = thought.memory / thought.nodes
+        rates["ours"].append(done / spent)
+        if theirs:
+            rates["openspiel"].append(theirs(seconds / _SLICES))
+    median = {key: statistics.median(values) for key, values in rates.items() if values}
+    limit = _SEARCH_LIMITS[name] * median["calibration"] / _CALIBRATION if name in _SEARCH_LIMITS else None
+    return SearchSpeed(g, visits, median["ours"], median.get("openspiel"), limit, a_node)
+
+
+def signature() -> int:
+    """One integer of fixed searches in every game: it changes only when rules or search behave otherwise."""
+    seen = 0
+    for name in games():
+        g = game(name)
+        states = [g.random(seed, plies=3 * seed) for seed in (0, 1, 2)]
+        states = [state for state in states if state.result is None]
+        for rule, evaluator in (("uct", "rollout"), ("puct", "uniform"), ("gumbel", "rollout")):
+            search = Search(g, states, seed=7, visits=150, rule=rule, transpositions=g.transposes)
+            for thought in search.run("rollout" if evaluator == "rollout" else "uniform").thoughts():
+                visits = sorted((action, count) for action, count in thought.visits.items() if count)
+                seen = zlib.crc32(repr((name, rule, thought.move, thought.proven, visits)).encode(), seen)
+    return seen
+
+
 def _openspiel_rollouts(name: str) -> Callable[[float], float] | None:
     """A function that measures OpenSpiel's own C++ rollouts a second; None where it is not installed or lacks the game.
 
@@ -109,5 +176,29 @@ def _openspiel_rollouts(name: str) -> Callable[[float], float] | None:
             bot.step(theirs.new_initial_state())
             spent = time.perf_counter() - start
         return count / spent
+
+    return measure
+
+
+def _openspiel_search(name: str, visits: int) -> Callable[[float], float] | None:
+    """A function that measures simulations a second of OpenSpiel's MCTSBot with random rollouts, in C++."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    if name not in _OPENSPIEL:
+        return None
+    theirs = pyspiel.load_game(_OPENSPIEL[name])
+
+    def measure(seconds: float) -> float:
+        done, spent = 0, 0.0
+        while spent < seconds:
+            evaluator = pyspiel.RandomRolloutEvaluator(1, 1 + done)
+            bot = pyspiel.MCTSBot(theirs, evaluator, 1.0, visits, 1000, False, 1 + done, False)
+            start = time.perf_counter()
+            bot.step(theirs.new_initial_state())
+            spent += time.perf_counter() - start
+            done += visits
+        return done / spent
 
     return measure

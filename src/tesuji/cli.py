@@ -401,6 +401,40 @@ def _show_line(line: str, last: bool) -> None:
         print(line, flush=True)
 
 
+@bench.command("search")
+def bench_search(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[GAME]…", help="Only these.")] = None,
+    visits: Annotated[list[int] | None, typer.Option(help="Visits of a search; may be given several times.")] = None,
+    seconds: Annotated[float, typer.Option(help="Seconds a game and side.")] = 1.0,
+) -> None:
+    """Simulations a second of mcts, beside OpenSpiel's MCTSBot with random rollouts where it is installed."""
+    _at_least("seconds", seconds, 0.01)
+    for count in visits or []:
+        _at_least("visits", count, 1)
+    for name in names or []:
+        _game(name)
+    head = ("visits", "simulations/s", "OpenSpiel/s", "ratio", "of limit", "bytes/node")
+    print(f"{'game':15}" + "".join(f"{title:>14}" for title in head), flush=True)
+    for name in names or ["ultimate", "gomoku8", "gomoku15", "nogo9", "dots3", "dots5", "go9", "go19"]:
+        for count in visits or [1000, 10_000]:
+            speed = benchmarks.bench_search(name, count, seconds=seconds)
+            cells = [
+                f"{speed.visits:,}",
+                f"{speed.simulations:,.0f}",
+                f"{speed.openspiel:,.0f}" if speed.openspiel else "",
+                f"{speed.ratio:.1f}×" if speed.ratio else "",
+                f"{speed.share:.0%}" if speed.share else "",
+                f"{speed.bytes_a_node:.0f}",
+            ]
+            print(f"{name:15}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+
+
+@bench.command("signature")
+def bench_signature() -> None:
+    """One integer of fixed searches in every game: a refactoring must not move it."""
+    print(benchmarks.signature())
+
+
 def main() -> None:
     """The `tesuji` command."""
     try:

@@ -2,8 +2,8 @@
 
 A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
 between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
-A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``. One with a parameter ``command``
-is a guest, a program of other people, and all after the colon is its command: ``gtp:gnugo --mode gtp``.
+A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``. One with a parameter
+``command`` is a guest, a program of other people, and all after the colon is its command: ``gtp:gnugo --mode gtp``.
 """
 
 import difflib

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from tesuji._core import DotsTable, Game, State, dots_boxes
 from tesuji.games import game as game_named
-from tesuji.players import Line, Thought, check_ongoing
+from tesuji.players import check_ongoing
+from tesuji.thought import Line, Thought
 
 __all__ = [
     "MODELS",
