@@ -223,5 +223,6 @@ inline PyState replay(const PyGame& game, nb::handle moves) {
 void bind_games(nb::module_&);
 void bind_search(nb::module_&);
 void bind_table(nb::module_&);
+void bind_exact(nb::module_&);
 
 }  // namespace tesuji

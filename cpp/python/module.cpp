@@ -6,4 +6,5 @@ NB_MODULE(_core, m) {
   tesuji::bind_games(m);
   tesuji::bind_search(m);
   tesuji::bind_table(m);
+  tesuji::bind_exact(m);
 }

@@ -1,14 +1,15 @@
+# ruff: noqa: I001 (the order tells the architecture)
 """Tesuji (手筋): learns board games by playing itself, and plays them with you.
 
 The modules, in the order in which data flows:
 """
 
-from tesuji._core import IllegalMove, State
-from tesuji.arena import Match, Tournament, match, tournament  # players against each other, measured
-from tesuji.games import Game, game, games  # rules: C++ behind one type for all games
-from tesuji.players import Player, player  # something that chooses moves
+from tesuji.games import Game, State, IllegalMove, game, games  # rules: C++ behind one type for all games
 from tesuji.search import Leaves, Search, SearchSettings  # trees, and the leaves that a network answers
 from tesuji.thought import Line, Thought  # what a player saw
+from tesuji.players import Player, player  # something that chooses moves
+from tesuji.exact import Solution, solve  # what best play leads to, where that can be known
+from tesuji.arena import Match, Tournament, match, tournament  # players against each other, measured
 
 __all__ = [
     "Game",
@@ -19,6 +20,7 @@ __all__ = [
     "Player",
     "Search",
     "SearchSettings",
+    "Solution",
     "State",
     "Thought",
     "Tournament",
@@ -26,6 +28,7 @@ __all__ = [
     "games",
     "match",
     "player",
+    "solve",
     "tournament",
 ]
 __version__ = "0.1.0"

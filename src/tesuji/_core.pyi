@@ -1,6 +1,7 @@
 """The C++ core of Tesuji: games and their states."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy
 import numpy.typing
@@ -272,3 +273,13 @@ class DotsTable:
 
 def dots_boxes(game: Game) -> list[int]:
     """The four edges of each box, as a set of bits."""
+
+def solve(state: State, *, nodes: int, seconds: float, table: bool = True) -> dict[str, Any]:
+    """
+    What best play by both leads to; tesuji.exact.solve says it in a better form. table=False searches Dots and Boxes where a table would know.
+    """
+
+def dots_margins(game: Game) -> numpy.typing.NDArray[numpy.int8]:
+    """
+    [2^edges]: the best margin for the mover over the rest of a game of Dots and Boxes, for every set of drawn edges (edge e is bit e). Shared and read-only.
+    """

@@ -323,6 +323,39 @@ def _show(record: GameRecord, boards: bool) -> None:
     print(f"{record.winner} won" if record.winner else "drawn", f"({record.reason})")
 
 
+@app.command()
+def solve(
+    name: GameName,
+    moves: Annotated[str, typer.Argument(metavar="MOVES", help="The moves so far, such as 'b2 c3'.")] = "",
+    seconds: Annotated[float, typer.Option(help="Give up after so many seconds.")] = 30.0,
+    nodes: Annotated[int, typer.Option(help="Give up after so many positions.")] = 1_000_000_000,
+) -> None:
+    """Tell what best play by both leads to: the result, the best moves, and the margin or the distance."""
+    try:
+        state = _game(name).replay(moves)
+        found = tesuji.solve(state, nodes=nodes, seconds=seconds)
+    except (ValueError, TypeError) as refusal:
+        _fail(refusal)
+    except KeyboardInterrupt:
+        print()
+        raise typer.Exit(130) from None
+    print(state)
+    print(f"result  {_outcome(found.result)}")
+    if found.unknown is not None:
+        print(f"why     {found.unknown}")
+    if found.margin is not None:
+        print(f"margin  {found.margin:+g} for First")
+    if found.plies is not None:
+        print(f"plies   {found.plies}")
+    if found.best:
+        print(f"best    {' '.join(found.best)}{'' if found.complete else ' (perhaps more)'}")
+    print(f"nodes   {found.nodes:,} in {found.seconds:.2f} s")
+
+
+def _outcome(result: int | None) -> str:
+    return "unknown" if result is None else ("drawn", "First wins", "Second wins")[result]
+
+
 @bench.command("rules")
 def bench_rules(
     names: Annotated[list[str] | None, typer.Argument(metavar="[GAME]…", help="Only these.")] = None,

@@ -2,9 +2,9 @@
 
 import difflib
 
-from tesuji._core import Game, game_names
+from tesuji._core import Game, IllegalMove, State, game_names
 
-__all__ = ["Game", "game", "games"]
+__all__ = ["Game", "IllegalMove", "State", "game", "games"]
 
 
 def games() -> list[str]:

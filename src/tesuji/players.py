@@ -100,6 +100,7 @@ _PLAYERS: dict[str, Callable[..., Player] | str] = {
     "random": Random,
     "flat": Flat,
     "mcts": Mcts,
+    "exact": "tesuji.exact:Exact",
     "table": "tesuji.table:TablePlayer",
     "greedy": "tesuji.table:Greedy",
     "mirror": "tesuji.table:Mirror",

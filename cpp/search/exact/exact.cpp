@@ -1,0 +1,73 @@
+#include "exact.hpp"
+
+#include <map>
+#include <sstream>
+
+namespace tesuji::exact {
+namespace {
+
+/// Which solver knows which game; the others are solved plainly.
+const std::map<std::string, Solver, std::less<>>& solvers() {
+  static const std::map<std::string, Solver, std::less<>> list = {
+      {"dots1", solve_dots},
+      {"dots2", solve_dots},
+      {"dots2x3", solve_dots},
+      {"dots3", solve_dots},
+      {"dots3-paper", solve_dots},
+      {"dots4", solve_dots},
+      {"dots5", solve_dots},
+      {"nogo3", solve_nogo<3>},
+      {"nogo4", solve_nogo<4>},
+      {"nogo5", solve_nogo<5>},
+      {"nogo6", solve_nogo<6>},
+      {"nogo7", solve_nogo<7>},
+      {"nogo9", solve_nogo<9>},
+      {"gomoku3", solve_gomoku<3, 3>},
+      {"gomoku6x4", solve_gomoku<6, 4>},
+      {"gomoku8", solve_gomoku<8, 5>},
+      {"gomoku15", solve_gomoku<15, 5>},
+      {"ultimate", solve_ultimate},
+      {"ultimate-count", solve_ultimate},
+  };
+  return list;
+}
+
+}  // namespace
+
+void Budget::check() {
+  poll_();
+  std::ostringstream why;
+  if (spent_ >= most_) {
+    why << "the limit of " << most_ << " nodes was met";
+    throw OutOfBudget{why.str()};
+  }
+  if (Clock::now() >= until_) {
+    why << "the limit of " << seconds_ << " s was met";
+    throw OutOfBudget{why.str()};
+  }
+  if (pause_ >= 0 && spent_ >= pause_) throw OutOfBudget{"the search was told to pause"};
+  next_check_ = std::min(most_, spent_ + kStride);
+}
+
+Solution solve(const AnyState& state, Budget& budget, Solver solver) {
+  Solution solution;
+  try {
+    if (const Result result = state.result(); result != Result::ongoing) {
+      solution.result = static_cast<int>(result);
+      solution.plies = 0;
+      if (state.game().score) solution.margin = state.game().score(state.get());
+    } else {
+      const auto own = solvers().find(state.spec().name);
+      if (!solver) solver = own == solvers().end() ? solve_plainly : own->second;
+      solution = solver(state, budget);
+    }
+  } catch (const OutOfBudget& out) {
+    solution = {};
+    solution.complete = false;
+    solution.unknown = out.sentence;
+  }
+  solution.nodes = budget.spent();
+  return solution;
+}
+
+}  // namespace tesuji::exact

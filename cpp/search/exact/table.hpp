@@ -1,0 +1,65 @@
+// A memory of positions for the solvers: whole keys, so that it never answers for another position.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/random.hpp"
+
+namespace tesuji::exact {
+
+/// Grows until `kMost` entries, then forgets: an entry lies in one of four neighbouring places, and a new one takes
+/// the place of the one that cost the least work.
+template <class Key, class Value, size_t kMost = size_t{1} << 22>
+class Table {
+ public:
+  /// The value of a key, or null.
+  const Value* find(const Key& key) const {
+    const size_t at = place(key);
+    for (size_t i = at; i < at + kNear; ++i) {
+      if (slots_[i].used && slots_[i].key == key) return &slots_[i].value;
+    }
+    return nullptr;
+  }
+
+  /// Remembers a value; `work` (any growing measure of what it cost) says which entries are worth keeping.
+  void put(const Key& key, const Value& value, uint8_t work) {
+    if (2 * count_ > slots_.size() && slots_.size() < kMost) grow();
+    const size_t at = place(key);
+    size_t least = at;
+    for (size_t i = at; i < at + kNear; ++i) {
+      if (!slots_[i].used || slots_[i].key == key) {
+        count_ += !slots_[i].used;
+        slots_[i] = {key, value, work, true};
+        return;
+      }
+      if (slots_[i].work < slots_[least].work) least = i;
+    }
+    slots_[least] = {key, value, work, true};
+  }
+
+ private:
+  static constexpr size_t kNear = 4;
+  struct Slot {
+    Key key{};
+    Value value{};
+    uint8_t work = 0;
+    bool used = false;
+  };
+  std::vector<Slot> slots_ = std::vector<Slot>(size_t{1} << 14);
+  size_t count_ = 0;
+
+  size_t place(const Key& key) const { return key.hash() & (slots_.size() - 1) & ~(kNear - 1); }
+
+  void grow() {
+    std::vector<Slot> old(slots_.size() * 4);
+    old.swap(slots_);
+    count_ = 0;
+    for (const Slot& slot : old) {
+      if (slot.used) put(slot.key, slot.value, slot.work);
+    }
+  }
+};
+
+}  // namespace tesuji::exact

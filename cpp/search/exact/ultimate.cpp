@@ -1,0 +1,176 @@
+// Ultimate Tic-Tac-Toe, towards its end: alpha-beta with a memory of positions.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "exact.hpp"
+#include "table.hpp"
+
+namespace tesuji::exact {
+namespace {
+
+constexpr unsigned kFull = 0x1ff;
+constexpr int kAnywhere = 9;
+constexpr std::array<unsigned, 8> kLines = {0007, 0070, 0700, 0111, 0222, 0444, 0421, 0124};
+
+constexpr auto kHasLine = [] {
+  std::array<bool, 512> has{};
+  for (unsigned set = 0; set < 512; ++set) {
+    for (const unsigned line : kLines) has[set] |= (set & line) == line;
+  }
+  return has;
+}();
+
+class UltimateSolver {
+ public:
+  /// [0] is the mover's side. Cells and boards are bits, by rows.
+  struct Position {
+    std::array<std::array<uint16_t, 9>, 2> marks{};
+    std::array<uint16_t, 2> won{};
+    uint16_t drawn = 0;
+    int8_t target = kAnywhere;
+
+    unsigned decided() const { return won[0] | won[1] | drawn; }
+    unsigned free(int board) const { return kFull & ~(marks[0][board] | marks[1][board]); }
+  };
+
+  UltimateSolver(bool counts, Budget& budget) : counts_(counts), budget_(budget) {}
+
+  static Position after(const Position& p, int board, int inner) {
+    Position next = p;
+    auto& mine = next.marks[0][board];
+    mine = static_cast<uint16_t>(mine | 1u << inner);
+    if (kHasLine[mine]) {
+      next.won[0] = static_cast<uint16_t>(next.won[0] | 1u << board);
+    } else if (next.free(board) == 0) {
+      next.drawn = static_cast<uint16_t>(next.drawn | 1u << board);
+    }
+    next.target = static_cast<int8_t>(next.decided() >> inner & 1 ? kAnywhere : inner);
+    std::swap(next.marks[0], next.marks[1]);
+    std::swap(next.won[0], next.won[1]);
+    return next;
+  }
+
+  /// The mover's result, if it lies between the bounds; else a bound on it beyond them.
+  int search(const Position& p, int alpha, int beta) {
+    if (kHasLine[p.won[1]]) return -1;
+    if (p.decided() == kFull) {
+      if (!counts_) return 0;
+      const int lead = std::popcount(p.won[0]) - std::popcount(p.won[1]);
+      return (lead > 0) - (lead < 0);
+    }
+    budget_.spend();
+    Bounds bounds{-1, 1};
+    if (!counts_) {
+      // Who has no open line left cannot win any more.
+      if (!can_win(p, 0)) bounds.high = 0;
+      if (!can_win(p, 1)) bounds.low = 0;
+    }
+    const Key key = key_of(p);
+    if (const Bounds* known = known_.find(key)) bounds = *known;
+    if (bounds.low >= beta || bounds.low == bounds.high) return bounds.low;
+    if (bounds.high <= alpha) return bounds.high;
+    alpha = std::max<int>(alpha, bounds.low);
+    beta = std::min<int>(beta, bounds.high);
+
+    const int64_t before = budget_.spent();
+    struct Child {
+      Position position;
+      int order;
+    };
+    std::array<Child, 81> children;
+    int count = 0;
+    for (unsigned boards = p.target == kAnywhere ? kFull & ~p.decided() : 1u << p.target; boards;
+         boards &= boards - 1) {
+      const int board = std::countr_zero(boards);
+      for (unsigned cells = p.free(board); cells; cells &= cells - 1) {
+        const Position next = after(p, board, std::countr_zero(cells));
+        children[count++] = {next, promise(p, next)};
+      }
+    }
+    std::sort(children.begin(), children.begin() + count,
+              [](const Child& a, const Child& b) { return a.order > b.order; });
+    int best = -1;
+    for (int i = 0; i < count && best < beta; ++i)
+      best = std::max(best, -search(children[i].position, -beta, -std::max(alpha, best)));
+    if (best < beta) bounds.high = static_cast<int8_t>(best);
+    if (best > alpha) bounds.low = static_cast<int8_t>(best);
+    known_.put(key, bounds, static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(budget_.spent() - before))));
+    return best;
+  }
+
+ private:
+  struct Key {
+    std::array<uint64_t, 3> words{};
+    bool operator==(const Key&) const = default;
+    uint64_t hash() const { return mix(words[0] ^ mix(words[1] ^ mix(words[2]))); }
+  };
+  struct Bounds {
+    int8_t low, high;
+  };
+
+  bool counts_;
+  Budget& budget_;
+  Table<Key, Bounds> known_;
+
+  static bool can_win(const Position& p, int side) {
+    const unsigned closed = p.won[1 - side] | p.drawn;
+    return std::any_of(kLines.begin(), kLines.end(), [&](unsigned line) { return (line & closed) == 0; });
+  }
+
+  /// Three boards a word. What lies inside a decided board no longer matters.
+  static Key key_of(const Position& p) {
+    Key key;
+    for (int board = 0; board < 9; ++board) {
+      uint64_t cells = p.marks[0][board] | uint64_t{p.marks[1][board]} << 9;
+      if (p.won[0] >> board & 1) cells = kFull;
+      if (p.won[1] >> board & 1) cells = uint64_t{kFull} << 9;
+      if (p.drawn >> board & 1) cells = kFull | uint64_t{kFull} << 9;
+      key.words[board / 3] |= cells << (18 * (board % 3));
+    }
+    key.words[2] |= static_cast<uint64_t>(p.target) << 54;
+    return key;
+  }
+
+  /// Won boards first; then what leaves the other the least freedom.
+  static int promise(const Position& p, const Position& next) {
+    if (kHasLine[next.won[1]]) return 1000;
+    int sum = next.won[1] != p.won[0] ? 20 : 0;
+    if (next.target == kAnywhere) return sum - 15;
+    const unsigned mine = next.marks[0][next.target], free = next.free(next.target);
+    for (unsigned cells = free; cells; cells &= cells - 1) {
+      if (kHasLine[mine | (cells & (~cells + 1))]) sum -= 10;
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+Solution solve_ultimate(const AnyState& state, Budget& budget) {
+  const int mover = state.to_play();
+  UltimateSolver::Position root;
+  const auto board_of = [](int cell) { return cell / 27 * 3 + cell % 9 / 3; };
+  const auto inner_of = [](int cell) { return cell / 9 % 3 * 3 + cell % 3; };
+  for (int cell = 0; cell < 81; ++cell) {
+    const char glyph = state.game().glyph(state.get(), cell);
+    if (glyph != 'X' && glyph != 'O') continue;
+    auto& marks = root.marks[(glyph == 'O') != mover][board_of(cell)];
+    marks = static_cast<uint16_t>(marks | 1u << inner_of(cell));
+  }
+  for (int board = 0; board < 9; ++board) {
+    for (int side = 0; side < 2; ++side) {
+      if (kHasLine[root.marks[side][board]]) root.won[side] = static_cast<uint16_t>(root.won[side] | 1u << board);
+    }
+    if (root.free(board) == 0 && !(root.decided() >> board & 1))
+      root.drawn = static_cast<uint16_t>(root.drawn | 1u << board);
+  }
+  UltimateSolver solver(state.spec().name == "ultimate-count", budget);
+  Solution solution;
+  list_best(solution, budget, state.legal(), mover, [&](int cell) {
+    return -solver.search(UltimateSolver::after(root, board_of(cell), inner_of(cell)), -1, 1);
+  });
+  return solution;
+}
+
+}  // namespace tesuji::exact
