@@ -64,6 +64,14 @@ class NoGoSolver {
     if (const bool* known = known_.find(key)) return *known;
     const int64_t before = budget_.spent();
 
+    // Where one of the other's stones has no answer at the opposite point, that answer is tried before anything else is
+    // looked at.
+    const Cells opposite = carried(kHalfTurn, p.other) & ~p.own & p.own_legal;
+    if (opposite && (opposite & (opposite - 1)) == 0 && !wins(after(p, first(opposite)))) {
+      known_.put(key, true, static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(budget_.spent() - before))));
+      return true;
+    }
+
     struct Child {
       Position position;
       Key key;
