@@ -6,14 +6,13 @@
 namespace tesuji {
 namespace {
 
-constexpr double kNever = -1e30;
-
-double side_of(const Node& node) { return node.to_play == 0 ? 1.0 : -1.0; }
+float side_of(const Node& node) { return node.to_play == 0 ? 1.0f : -1.0f; }
 
 /// Value for the mover, with visits under way counted as lost: so that the next visit goes elsewhere.
-double value_for_mover(const Edge& e, double side) {
-  const uint32_t visits = e.visits + e.pending;
-  return (side * e.value * e.visits - e.pending) / visits;
+float value_for_mover(const Edge& e, float side) {
+  if (e.pending == 0) return side * e.value;
+  const auto visits = static_cast<float>(e.visits), pending = static_cast<float>(e.pending);
+  return (side * e.value * visits - pending) / (visits + pending);
 }
 
 /// Whether an edge can still lead to more than the mover is already sure of.
@@ -21,14 +20,14 @@ bool worth_a_visit(const Node& node, const Edge& e) {
   return !e.bounds.proven() && e.bounds.hope(node.to_play) > node.bounds.sure(node.to_play);
 }
 
-/// A node that is not proven has an edge that is worth a visit; else any will do.
+/// The edge of most merit among those that are worth a visit. A node that is not proven has one.
 template <class Merit>
 int best_by(const Node& node, std::span<const Edge> edges, Merit merit) {
   int best = -1;
-  double most = kNever;
+  float most = -1e30f;
   for (size_t i = 0; i < edges.size(); ++i) {
     if (edges[i].bounds != Bounds{} && !worth_a_visit(node, edges[i])) continue;
-    if (const double m = merit(edges[i]); m > most) {
+    if (const float m = merit(edges[i]); m > most) {
       most = m;
       best = static_cast<int>(i);
     }
@@ -37,24 +36,26 @@ int best_by(const Node& node, std::span<const Edge> edges, Merit merit) {
 }
 
 int choose_uct(const Node& node, std::span<const Edge> edges, const ChooseSettings& s) {
-  const double side = side_of(node);
-  const double log_visits = std::log(static_cast<double>(std::max(1u, node.visits)));
-  const double c = s.c * std::sqrt(log_visits);
+  // Each edge once, in their order, which is random (search.cpp); then by value and curiosity.
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i].visits + edges[i].pending == 0) return static_cast<int>(i);
+  }
+  const float side = side_of(node);
+  const auto c = static_cast<float>(s.c * std::sqrt(std::log(static_cast<double>(std::max(1u, node.visits)))));
   return best_by(node, edges, [&](const Edge& e) {
-    const uint32_t visits = e.visits + e.pending;
-    // Each edge once, in their order, which is random (search.cpp); then by value and curiosity.
-    return visits == 0 ? 1e9 : value_for_mover(e, side) + c / std::sqrt(static_cast<double>(visits));
+    return value_for_mover(e, side) + c / std::sqrt(static_cast<float>(e.visits + e.pending));
   });
 }
 
 int choose_puct(const Node& node, std::span<const Edge> edges, const ChooseSettings& s) {
-  const double side = side_of(node);
-  const double unvisited = side * (node.visits ? node.mean() : node.own_value) - s.fpu;
-  const double c = s.c * std::sqrt(static_cast<double>(std::max(1u, node.visits)));
+  const float side = side_of(node);
+  const double mean = node.visits ? node.mean() : node.own_value;
+  const auto unvisited = static_cast<float>(side * mean - s.fpu);
+  const auto c = static_cast<float>(s.c * std::sqrt(static_cast<double>(std::max(1u, node.visits))));
   return best_by(node, edges, [&](const Edge& e) {
     const uint32_t visits = e.visits + e.pending;
-    const double q = visits == 0 ? unvisited : value_for_mover(e, side);
-    return q + c * e.prior / (1 + visits);
+    const float q = visits == 0 ? unvisited : value_for_mover(e, side);
+    return q + c * e.prior / static_cast<float>(1 + visits);
   });
 }
 
@@ -62,7 +63,7 @@ double logit(const Edge& e) { return std::log(std::max(e.prior, 1e-12f)); }
 
 /// σ(completed Q) by edge: values in [0, 1] for the mover, unvisited edges at the mixed value, scaled beside logits.
 std::vector<float> completed_values(const Node& node, std::span<const Edge> edges, const ChooseSettings& s) {
-  const double side = side_of(node);
+  const float side = side_of(node);
   double visits = 0, most = 0, prior_sum = 0, weighted = 0;
   for (const Edge& e : edges) {
     const double n = e.visits + e.pending;
@@ -208,7 +209,7 @@ void add_noise(std::span<Edge> edges, double concentration, double weight, Rando
 
 int best_edge(const Node& node, std::span<const Edge> edges) {
   const int player = node.to_play;
-  const double side = side_of(node);
+  const float side = side_of(node);
   const auto better = [&](const Edge& a, const Edge& b) {
     const auto rank = [&](const Edge& e) {
       return !e.bounds.proven() ? 0 : e.bounds.sure(player) > 0 ? 1 : e.bounds.sure(player) < 0 ? -1 : 0;

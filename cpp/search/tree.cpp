@@ -1,6 +1,7 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tesuji {
 
@@ -8,6 +9,7 @@ void Tree::clear() {
   nodes_.clear();
   edges_.clear();
   by_key_.clear();
+  keys_ = 0;
 }
 
 bool Tree::full(size_t edges) const { return bytes() + sizeof(Node) + edges * sizeof(Edge) > memory_; }
@@ -19,9 +21,27 @@ int Tree::add_node(int to_play) {
 }
 
 int Tree::add_node(int to_play, uint64_t key, bool& is_new) {
-  const auto [at, added] = by_key_.try_emplace(key, size());
-  is_new = added;
-  return added ? add_node(to_play) : at->second;
+  if (2 * (keys_ + 1) > by_key_.size()) {
+    const auto before = std::exchange(by_key_, std::vector<Place>(std::max<size_t>(1024, 2 * by_key_.size())));
+    for (const Place& p : before) {
+      if (p.node >= 0) place(p.key) = p;
+    }
+  }
+  Place& found = place(key);
+  is_new = found.node < 0;
+  if (is_new) {
+    found = {key, size()};
+    ++keys_;
+    add_node(to_play);
+  }
+  return found.node;
+}
+
+Tree::Place& Tree::place(uint64_t key) {
+  const size_t mask = by_key_.size() - 1;
+  size_t at = key & mask;
+  while (by_key_[at].node >= 0 && by_key_[at].key != key) at = (at + 1) & mask;
+  return by_key_[at];
 }
 
 std::span<Edge> Tree::expand(int node, std::span<const int> actions) {
@@ -109,13 +129,12 @@ void Tree::advance(int child) {
   }
   nodes_ = std::move(nodes);
   edges_ = std::move(kept);
-  for (auto at = by_key_.begin(); at != by_key_.end();) {
-    if (moved[at->second] < 0) {
-      at = by_key_.erase(at);
-    } else {
-      at->second = moved[at->second];
-      ++at;
-    }
+  keys_ = 0;
+  const auto before = std::exchange(by_key_, std::vector<Place>(by_key_.size()));
+  for (const Place& p : before) {
+    if (p.node < 0 || moved[p.node] < 0) continue;
+    place(p.key) = {p.key, moved[p.node]};
+    ++keys_;
   }
 }
 

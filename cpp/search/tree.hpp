@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tesuji {
@@ -60,7 +59,9 @@ class Tree {
   bool empty() const { return nodes_.empty(); }
   /// Whether another node with so many edges may be too much.
   bool full(size_t edges) const;
-  size_t bytes() const { return nodes_.size() * sizeof(Node) + edges_.size() * sizeof(Edge); }
+  size_t bytes() const {
+    return nodes_.size() * sizeof(Node) + edges_.size() * sizeof(Edge) + by_key_.size() * sizeof(Place);
+  }
 
   Node& node(int i) { return nodes_[i]; }
   const Node& node(int i) const { return nodes_[i]; }
@@ -90,7 +91,15 @@ class Tree {
   size_t memory_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
-  std::unordered_map<uint64_t, int32_t> by_key_;
+  // Open addressing: a power of two of places, at most half of them taken; node −1 is a free place.
+  struct Place {
+    uint64_t key;
+    int32_t node = -1;
+  };
+  std::vector<Place> by_key_;
+  size_t keys_ = 0;
+
+  Place& place(uint64_t key);
 };
 
 }  // namespace tesuji
