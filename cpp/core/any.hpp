@@ -46,6 +46,8 @@ struct Spec {
   bool scored;
   bool wise_playout;  // playouts are not uniform play
   bool transposes;    // equal states often come about by other orders of moves
+  bool forcing;       // candidates may be a single sure move
+  bool hash_forgets;  // the hash leaves out something that bears on the rest of the game, such as superko's history
 
   int words() const { return (actions + 63) / 64; }  // of a set of actions
   int cell_words() const { return (grid.cells() + 63) / 64; }
@@ -68,9 +70,11 @@ struct AnyGame {
   void (*legal)(const void*, uint64_t* words);
   void (*play)(void* state, int action);
   Result (*result)(const void*);
-  double (*score)(const void*);                   // null where the game has none
-  void (*ownership)(const void*, int8_t* cells);  // null where the game has none
-  double (*number)(const void*, int which);       // null where the game has none
+  double (*score)(const void*);                      // null where the game has none
+  void (*ownership)(const void*, int8_t* cells);     // null where the game has none
+  double (*number)(const void*, int which);          // null where the game has none
+  double (*heuristic)(const void*);                  // null where the game has none
+  bool (*candidates)(const void*, uint64_t* words);  // null where the game has none
   char (*glyph)(const void*, int cell);
   const char* (*objection)(const void*, int action);  // null where the game gives no reasons
 
@@ -166,6 +170,12 @@ struct Erased {
     const auto moves = in(p).legal();
     std::copy(moves.words.begin(), moves.words.end(), words);
   }
+  static bool candidates(const void* p, uint64_t* words) {
+    Bits<G::kActions> moves;
+    const bool enough = in(p).candidates(moves);
+    std::copy(moves.words.begin(), moves.words.end(), words);
+    return enough;
+  }
   static int playout(void* p, Random& random) {
     if constexpr (requires(G g) { g.playout(random); }) {
       return in(p).playout(random);
@@ -210,6 +220,8 @@ struct Erased {
     s.scored = requires(const G g) { g.score(); };
     s.wise_playout = requires { G::kWisePlayout; };
     s.transposes = requires { G::kTransposes; };
+    s.forcing = requires { G::kForcing; };
+    s.hash_forgets = requires { G::kHashForgets; };
     return s;
   }
 };
@@ -239,6 +251,9 @@ AnyGame any_game(std::string name, std::string title) {
     t.ownership = [](const void* p, int8_t* cells) { E::in(p).ownership(cells); };
   }
   if constexpr (requires { G::kNumbers; }) t.number = [](const void* p, int which) { return E::in(p).number(which); };
+  if constexpr (requires(const G g) { g.heuristic(); })
+    t.heuristic = [](const void* p) { return E::in(p).heuristic(); };
+  if constexpr (requires(const G g, Bits<G::kActions>& moves) { g.candidates(moves); }) t.candidates = E::candidates;
   t.glyph = [](const void* p, int cell) { return E::in(p).glyph(cell); };
   if constexpr (requires(const G g, int action) { g.objection(action); }) {
     t.objection = [](const void* p, int action) { return E::in(p).objection(action); };

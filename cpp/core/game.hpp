@@ -95,6 +95,11 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //   uint64_t hash() const                    equal for equal states; of all that bears on the rest of the game
 //   static std::string to_text(int action)   move texts other than the names of cells, and how to read them:
 //   static std::optional<int> parse(std::string_view), kTextHelp
+//   kHashForgets = true                      the hash leaves out something that does bear on it, such as superko's history
+//   double heuristic() const                 a guess at First's value, within (−1, 1), before the end: for alpha-beta
+//   bool candidates(Bits<kActions>&) const   before the end, writes the legal moves worth looking at, at least one;
+//                                            returns whether a best move is surely among them
+//   kForcing = true                          candidates may be a single sure move: ask also at the horizon of a search
 //   const char* objection(int action) const  why an illegal action is illegal, for people
 //   int playout(Random&)                     a random game to the end, returning its plies, faster than the derived one,
 //   kWisePlayout = true                      and, where it says so, wiser than uniform play

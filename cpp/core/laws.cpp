@@ -227,6 +227,20 @@ class Inspector {
       const char glyph = game_.glyph(state.get(), cell);
       law(glyph >= ' ' && glyph <= '~', "a glyph is a printable character");
     }
+    if (game_.heuristic && view.result == Result::ongoing)
+      law(std::abs(game_.heuristic(state.get())) < 1, "a heuristic lies between −1 and 1");
+    if (game_.candidates && view.result == Result::ongoing) {
+      std::vector<uint64_t> words(spec_.words());
+      game_.candidates(state.get(), words.data());
+      int count = 0;
+      for (size_t i = 0; i < words.size(); ++i) {
+        for (uint64_t word = words[i]; word; word &= word - 1, ++count) {
+          const int action = static_cast<int>(64 * i) + std::countr_zero(word);
+          law(std::binary_search(view.legal.begin(), view.legal.end(), action), "candidates are legal moves");
+        }
+      }
+      law(count > 0, "there is a candidate before the end");
+    }
     if (game_.score && view.result != Result::ongoing)
       law(result_of(view.score) == view.result, "the score's sign is the result");
     if (game_.random_legal && !view.legal.empty() && view.legal.size() < 12) short_cut_is_uniform(state, view);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "../core/game.hpp"
@@ -74,6 +75,107 @@ class Dots {
   }
   static constexpr bool ownable(int cell) { return kGrid.row(cell) % 2 == 1 && kGrid.col(cell) % 2 == 1; }
 
+  /// Plays the game to its end in thought: the mover takes what he can, safe edges are drawn until there are none, then
+  /// chains are opened from the shortest on, and who takes one may leave its last two boxes (of a loop four) to keep
+  /// the other opening.
+  double heuristic() const {
+    Edges drawn = drawn_;
+    // Step 1. Take what can be taken.
+    int gain = 0, last_chain = 0;
+    for (int box = 0; box < kBoxes; ++box) {
+      int chain = 0;
+      for (int at = box; at >= 0 && missing(drawn, at).count() == 1; ++chain) {
+        const int edge = missing(drawn, at).nth(0);
+        drawn.set(edge);
+        at = beyond(edge, at);
+        if (at >= 0 && missing(drawn, at).none()) ++chain, at = -1;
+      }
+      gain += chain;
+      last_chain = std::max(last_chain, chain);
+    }
+    // Step 2. Draw safe edges.
+    int safe = 0;
+    (~drawn).each([&](int edge) {
+      for (const int box : kBoxesAt[edge]) {
+        if (missing(drawn, box).count() <= 2) return;
+      }
+      drawn.set(edge);
+      ++safe;
+    });
+    // Step 3. The chains that are left, and what they are worth to the player who must open one.
+    std::array<int, kBoxes + 1> chains;  // lengths; loops are negative
+    int count = 0, left = 0;
+    each_chain(drawn, [&](int length, bool loop, int) { chains[count++] = loop ? -length : length; });
+    for (int box = 0; box < kBoxes; ++box) left += missing(drawn, box).count() > 2;
+    for (int i = 1; i < count; ++i) {
+      for (int k = i; k > 0 && std::abs(chains[k]) < std::abs(chains[k - 1]); --k) std::swap(chains[k], chains[k - 1]);
+    }
+    if (left > 0) {  // boxes between chains fall to the last one
+      if (count == 0) chains[count++] = 0;
+      chains[count - 1] += chains[count - 1] < 0 ? -left : left;
+    }
+    double open = 0;
+    for (int i = count - 1; i >= 0; --i) {
+      const int length = std::abs(chains[i]), price = chains[i] < 0 ? 8 : 4;
+      const double take_all = length + open;
+      open = -(length > 2 ? std::max(take_all, length - price - open) : take_all);
+    }
+    // Step 4. The more safe edges, the less their parity is sure.
+    double rest = (safe % 2 == 0 ? open : -open) * (safe == 0 ? 1.0 : std::max(0.1, 0.8 - 0.08 * safe));
+    if (last_chain >= 2) rest = std::max(rest, -4 - rest);
+    const double lead = (score() + (mover_ == 0 ? 1 : -1) * (gain + rest)) / 2;
+    return lead / (1 + std::abs(lead));
+  }
+
+  /// Moves of which the others are no better than copies (checked by tests against plain search):
+  /// - A box that can be taken is taken, except that the last two of a chain may be left to the other by drawing the
+  ///   edge behind them (so may the last four of a loop, by drawing the edge between them).
+  /// - Else: of the edges of a chain, one; of a chain of two, the one between them, for then the other must take both.
+  /// - Of a corner's two outer edges, one.
+  static constexpr bool kForcing = true;
+  bool candidates(Edges& moves) const {
+    if constexpr (kOpening == DotsOpening::paper) {
+      if (drawn_.count() == 1) {
+        moves = legal();
+        return true;
+      }
+    }
+    int left_by = -1;  // the edge that leaves two boxes or four
+    bool several = false;
+    for (int box = 0; box < kBoxes; ++box) {
+      if (missing(drawn_, box).count() != 1) continue;
+      const int take = missing(drawn_, box).nth(0);
+      const int leave = leaves(take, box);
+      if (leave < 0) {
+        moves = Edges::single(take);
+        return true;
+      }
+      moves.set(take);
+      several |= left_by >= 0 && left_by != leave;
+      left_by = leave;
+    }
+    if (left_by >= 0) {
+      if (!several) {
+        moves = Edges::single(moves.nth(0));
+        moves.set(left_by);
+      }
+      return true;
+    }
+    moves = ~drawn_;
+    for (int box = 0; box < kBoxes; ++box) {
+      const Edges outer = kOuterOf[box] & ~drawn_;
+      if (outer.any()) moves &= ~outer | Edges::single(outer.nth(0));
+    }
+    Edges of_chains, openings;
+    for (int box = 0; box < kBoxes; ++box) {
+      const Edges open = missing(drawn_, box);
+      if (open.count() == 2) of_chains |= open;
+    }
+    each_chain(drawn_, [&](int, bool, int opening) { openings.set(opening); });
+    moves = (moves & ~of_chains) | openings;
+    return true;
+  }
+
   static constexpr std::array kPlanes = {
       "drawn edges",
       "legal moves",
@@ -130,12 +232,10 @@ class Dots {
                                : "it mirrors or turns First's first move, which this rule forbids";
   }
 
+  /// Which boxes a player owns bears on nothing, only how many.
   uint64_t hash() const {
-    uint64_t h = mix(mover_);
+    uint64_t h = mix(mover_ + 2 * static_cast<uint64_t>(owned_[0].count()));
     for (const auto word : drawn_.words) h = mix(h ^ word);
-    for (const auto& boxes : owned_) {
-      for (const auto word : boxes.words) h = mix(h + word);
-    }
     return h;
   }
 
@@ -159,6 +259,66 @@ class Dots {
   std::array<Boxes, 2> owned_;
   uint8_t mover_ = 0;
   bool early_end_ = false;
+
+  static Edges missing(const Edges& drawn, int box) { return kEdgesOf[box] & ~drawn; }
+  /// The box at the other side of an edge; −1 outside.
+  static int beyond(int edge, int box) {
+    const auto [a, b] = kBoxesAt[edge];
+    return a == b ? -1 : a == box ? b : a;
+  }
+  /// With `take` the box can be taken, and others after it. Where they are the last that can be left to the other, the
+  /// edge that does so; else −1.
+  int leaves(int take, int box) const {
+    const int second = beyond(take, box);
+    if (second < 0 || missing(drawn_, second).count() != 2) return -1;
+    const int leave = other_edge(second, take), third = beyond(leave, second);
+    if (third < 0) return leave;
+    const int open = missing(drawn_, third).count();
+    if (open != 2) return open > 2 ? leave : -1;
+    const int fourth = beyond(other_edge(third, leave), third);
+    return fourth >= 0 && missing(drawn_, fourth).count() == 1 ? leave : -1;
+  }
+  /// The edge that a box of two missing edges lacks besides this one.
+  int other_edge(int box, int edge) const {
+    Edges open = missing(drawn_, box);
+    open.reset(edge);
+    return open.nth(0);
+  }
+
+  /// Calls `visit(length, loop, opening)` for every chain: boxes of two missing edges, joined through these. `opening`
+  /// is the edge to open it by.
+  template <class Visit>
+  static void each_chain(const Edges& drawn, Visit visit) {
+    Boxes seen;
+    for (int box = 0; box < kBoxes; ++box) {
+      if (seen.test(box) || missing(drawn, box).count() != 2) continue;
+      const Edges open = missing(drawn, box);
+      const int ends[2] = {open.nth(0), open.nth(1)};
+      seen.set(box);
+      int length = 1, joint = ends[0];
+      bool loop = false;
+      for (const int end : ends) {
+        int at = box, edge = end;
+        while (true) {
+          at = beyond(edge, at);
+          if (at < 0) break;
+          Edges next = missing(drawn, at);
+          if (next.count() != 2) break;
+          if (seen.test(at)) {
+            loop = true;
+            break;
+          }
+          seen.set(at);
+          ++length;
+          joint = edge;
+          next.reset(edge);
+          edge = next.nth(0);
+        }
+        if (loop) break;
+      }
+      visit(length, loop, joint);
+    }
+  }
 
   /// The boxes that an edge just drawn completes: none, one or two.
   Boxes completed(int edge) const {
@@ -201,6 +361,17 @@ class Dots {
       for (const int step : {-kGrid.cols, -1, 1, kGrid.cols}) edges[box].set(kEdgeOf[box_cell(box) + step]);
     }
     return edges;
+  }();
+  /// A box's edges on the rim.
+  static constexpr auto kOuterOf = [] {
+    std::array<Edges, kBoxes> outer{};
+    for (int box = 0; box < kBoxes; ++box) {
+      kEdgesOf[box].each([&](int edge) {
+        const int row = kGrid.row(kCellOf[edge]), col = kGrid.col(kCellOf[edge]);
+        if (row == 0 || col == 0 || row == kGrid.rows - 1 || col == kGrid.cols - 1) outer[box].set(edge);
+      });
+    }
+    return outer;
   }();
   /// The two boxes at an edge; at the rim the one box twice.
   static constexpr auto kBoxesAt = [] {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "stones.hpp"
 
@@ -69,6 +70,36 @@ class Go {
     for (int cell = 0; cell < N * N; ++cell) cells[cell] = static_cast<int8_t>(first.test(cell) - second.test(cell));
   }
 
+  /// A guess at the area: every cell to whose stones are nearer, what can be captured at once to the other, and a
+  /// little for liberties.
+  double heuristic() const {
+    const Cells open = stones_.empty();
+    std::array<Cells, 2> near{stones_.of(0), stones_.of(1)};
+    Cells left = open;
+    for (int step = 0; step < N && left.any(); ++step) {
+      const Cells first = Stones<N>::spread(near[0]) & left, second = Stones<N>::spread(near[1]) & left;
+      near[0] |= first & ~second;
+      near[1] |= second & ~first;
+      left &= ~(first | second);
+    }
+    const auto liberties = [&](int player) { return (Stones<N>::spread(stones_.of(player)) & open).count(); };
+    const int side = mover_ == 0 ? 1 : -1;
+    double lead = near[0].count() - near[1].count() - komi_ + 0.15 * (liberties(0) - liberties(1));
+    // The mover captures; the other may still escape.
+    lead += side * (1.7 * stones_.in_atari(1 - mover_) - 0.5 * stones_.in_atari(mover_));
+    lead = (lead + side) / N;
+    return lead / (1 + std::abs(lead));
+  }
+
+  /// Everything but filling one's own eyes.
+  bool candidates(Bits<kActions>& moves) const {
+    moves.set(kPass);
+    stones_.empty().each([&](int cell) {
+      if (!stones_.is_eye(mover_, cell) && allowed(cell)) moves.set(cell);
+    });
+    return false;
+  }
+
   static constexpr std::array kPlanes = {
       "own stones",
       "other's stones",
@@ -128,6 +159,7 @@ class Go {
     return "it would recreate an earlier position (superko)";
   }
 
+  static constexpr bool kHashForgets = true;  // what superko forbids, and how near the longest game is
   uint64_t hash() const { return mix(position_ + static_cast<uint64_t>(2 * komi_)) ^ (2 * passes_ + mover_); }
 
   /// A sensible random game: nobody fills his own eyes, and who has no other move passes.

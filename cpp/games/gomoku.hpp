@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "../core/game.hpp"
 
@@ -40,6 +43,62 @@ class Gomoku {
   }
 
   Result result() const { return result_; }
+
+  /// Counts the windows of K cells that one player alone has stones in, by how many they are.
+  double heuristic() const {
+    constexpr auto kWorth = [] {  // [stones in the window]
+      std::array<double, K> worth{};
+      for (int k = 1; k < K; ++k) worth[k] = k == 1 ? 1 : 4 * worth[k - 1];
+      return worth;
+    }();
+    std::array<double, 2> sum{};
+    std::array<int, 2> fours{}, open_threes{};
+    each_word([&](int direction, int at, const std::array<uint64_t, 2>& stones) {
+      for (int player = 0; player < 2; ++player) {
+        const Windows w = windows(direction, at, stones[player], stones[1 - player]);
+        for (int k = 1; k < K; ++k) sum[player] += kWorth[k] * std::popcount(w.open & w.holding(k));
+        fours[player] += std::popcount(w.open & w.holding(K - 1));
+        open_threes[player] += std::popcount(open_three(w, stones[player] | stones[1 - player]));
+      }
+    });
+    // Who moves completes his row, or stops the other's; then makes an open four, or stops the other's.
+    const int mover = to_play(), side = mover == 0 ? 1 : -1;
+    if (fours[mover]) return 0.99 * side;
+    if (fours[1 - mover] > 1) return -0.98 * side;
+    double lead = (sum[mover] - sum[1 - mover]) / (10 * kWorth[K - 2]) + 0.15;
+    if (!fours[1 - mover] && open_threes[mover]) lead += 6;
+    if (open_threes[1 - mover] > 1 && !open_threes[mover]) lead -= 3;
+    return 0.97 * side * lead / (1 + std::abs(lead));
+  }
+
+  /// A move that wins, else those that stop the other from winning at once, are all there is; else the cells near a
+  /// stone are worth looking at.
+  static constexpr bool kForcing = true;
+  bool candidates(Bits<N * N>& moves) const {
+    for (const int player : {to_play(), 1 - to_play()}) {
+      moves = completions(player);
+      if (moves.none()) continue;
+      moves = Bits<N * N>::single(moves.nth(0));  // which of them is all one: it wins, or cannot stop the others
+      return true;
+    }
+    std::array<unsigned, N + 4> near{};  // by row, two rows of rim at each side
+    constexpr unsigned kWhole = (1u << N) - 1;
+    for (int row = 0; row < N; ++row) {
+      const unsigned taken = lines_[0][kRow][row] | lines_[1][kRow][row];
+      near[row + 2] = taken | taken << 1 | taken << 2 | taken >> 1 | taken >> 2;
+    }
+    bool all = true;
+    for (int row = 0; row < N; ++row) {
+      const unsigned free = kWhole & ~(lines_[0][kRow][row] | lines_[1][kRow][row]);
+      const unsigned worth = (near[row] | near[row + 1] | near[row + 2] | near[row + 3] | near[row + 4]) & free;
+      all &= worth == free;
+      for (unsigned cols = worth; cols; cols &= cols - 1) moves.set(row * N + std::countr_zero(cols));
+    }
+    if (plies_ == 0 && N > 5) moves.set(N / 2 * N + N / 2);
+    if (moves.any()) return all;
+    moves = legal();
+    return true;
+  }
 
   static constexpr std::array kPlanes = {"own stones", "other's stones", "legal moves (empty cells)", "last move",
                                          "move before it"};
@@ -97,6 +156,101 @@ class Gomoku {
     auto& stones = lines_[player][direction][line];
     stones = static_cast<Line>(stones | 1u << at);
     return runs<1>(stones) != 0;
+  }
+
+  // Several lines fit a word, side by side. Windows are named by the bit of their first cell; one that would reach into
+  // the next line is none (kStarts).
+  static constexpr int kWidth = 8 * sizeof(Line), kPerWord = 64 / kWidth;
+  static constexpr int kWordCount = (2 * N - 1 + kPerWord - 1) / kPerWord;
+  using Packed = std::array<uint64_t, kWordCount>;
+
+  static Packed pack(const std::array<Line, 2 * N - 1>& lines) {
+    static_assert(std::endian::native == std::endian::little);
+    Packed words{};
+    std::memcpy(words.data(), lines.data(), sizeof(lines));
+    return words;
+  }
+  template <class Visit>
+  void each_word(Visit visit) const {
+    for (int direction = 0; direction < 4; ++direction) {
+      const Packed first = pack(lines_[0][direction]), second = pack(lines_[1][direction]);
+      for (int at = 0; at < kWordCount; ++at) {
+        if (first[at] | second[at]) visit(direction, at, std::array{first[at], second[at]});
+      }
+    }
+  }
+
+  struct Windows {
+    uint64_t open;            // without a stone of the other's
+    uint64_t one, two, four;  // bits of how many own stones they hold
+    uint64_t holding(int k) const { return (k & 1 ? one : ~one) & (k & 2 ? two : ~two) & (k & 4 ? four : ~four); }
+  };
+  static Windows windows(int direction, int at, uint64_t own, uint64_t others) {
+    static_assert(K < 8);
+    Windows w{0, 0, 0, 0};
+    uint64_t blocked = 0;
+    for (int i = 0; i < K; ++i) {
+      const uint64_t stone = own >> i, carry = w.one & stone;
+      w.one ^= stone;
+      w.four |= w.two & carry;
+      w.two ^= carry;
+      blocked |= others >> i;
+    }
+    w.open = starts()[direction][at] & ~blocked;
+    return w;
+  }
+  /// Where an empty cell begins K cells of which K − 2 are own stones, the first and the last but one are not, and the
+  /// next is free as well: filled, they make K − 1 with both ends open.
+  static uint64_t open_three(const Windows& w, uint64_t taken) {
+    return w.open & w.open >> 1 & w.holding(K - 2) & ~taken & ~(taken >> K) & w.holding(K - 2) >> 1;
+  }
+
+  static const std::array<Packed, 4>& starts() {
+    static const auto kStarts = [] {
+      std::array<Packed, 4> packed;
+      for (int direction = 0; direction < 4; ++direction) {
+        std::array<Line, 2 * N - 1> lines{};
+        for (int cell = 0; cell < N * N; ++cell) {
+          const int row = cell / N, col = cell % N;
+          const auto [line, at] = place(static_cast<Direction>(direction), row, col);
+          lines[line] = static_cast<Line>(lines[line] | 1u << at);  // every cell of the line
+        }
+        for (auto& line : lines) line = static_cast<Line>(runs<1>(line));
+        packed[direction] = pack(lines);
+      }
+      return packed;
+    }();
+    return kStarts;
+  }
+
+  /// Every cell that completes K in a row for a player.
+  Bits<N * N> completions(int player) const {
+    Bits<N * N> cells;
+    each_word([&](int direction, int at, const std::array<uint64_t, 2>& stones) {
+      const uint64_t own = stones[player];
+      const Windows w = windows(direction, at, own, stones[1 - player]);
+      for (uint64_t found = w.open & w.holding(K - 1); found; found &= found - 1) {
+        const int bit = std::countr_zero(found), free = bit + std::countr_one(own >> bit);
+        const int line = at * kPerWord + free / kWidth, along = free % kWidth;
+        const int row = direction == kRow    ? line
+                        : direction == kCol  ? along
+                        : direction == kDown ? line + along - (N - 1)
+                                             : line - along;
+        cells.set(row * N + (direction == kCol ? line : along));
+      }
+    });
+    return cells;
+  }
+
+  /// The line of a direction that a cell lies on, and the cell's bit in it.
+  static constexpr std::pair<int, int> place(Direction direction, int row, int col) {
+    switch (direction) {
+      case kRow: return {row, col};
+      case kCol: return {col, row};
+      case kDown: return {row - col + N - 1, col};
+      case kUp: return {row + col, col};
+    }
+    return {};
   }
 
   /// Where K in a row begin, of a line in which `starts` says where `kLength` in a row begin.

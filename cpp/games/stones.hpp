@@ -38,6 +38,33 @@ class Stones {
     return m;
   }
 
+  /// What a stone of each player at an empty cell would meet, in one look.
+  struct Side : Meeting {
+    bool beside_own;
+  };
+  std::array<Side, 2> meetings(int cell) const {
+    std::array<Side, 2> sides{};
+    for (const int n : kNeighbours[cell]) {
+      const int colour = colour_[n];
+      if (colour == kEmpty) {
+        sides[0].breathes = sides[1].breathes = true;
+      } else if (colour < 2) {
+        const bool atari = chains_[head_[n]].atari();
+        sides[colour].beside_own = true;
+        sides[colour].breathes |= !atari;
+        sides[1 - colour].captures |= atari;
+      }
+    }
+    return sides;
+  }
+
+  /// How many stones of a player could be captured at once.
+  int in_atari(int player) const {
+    int count = 0;
+    of_[player].each([&](int cell) { count += chains_[head_[cell]].atari(); });
+    return count;
+  }
+
   /// Whether a stone at an empty cell has a liberty in the end: it breathes, or makes room by capturing.
   bool lives(int player, int cell) const {
     if ((kBeside[cell] & empty()).any()) return true;

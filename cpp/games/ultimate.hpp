@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 
 #include "../core/game.hpp"
 
@@ -46,6 +47,25 @@ class Ultimate {
       const int board = kBoardOf[cell];
       cells[cell] = static_cast<int8_t>((won_[0] >> board & 1) - (won_[1] >> board & 1));
     }
+  }
+
+  /// For each player the chance of each small board, and from these the chance of each line of the large one.
+  double heuristic() const {
+    std::array<std::array<float, 9>, 2> chance;
+    float sum = 0;
+    for (int board = 0; board < 9; ++board) {
+      const int first = kTernary[marks_[0][board]], second = kTernary[marks_[1][board]];
+      chance[0][board] = kChance[first + 2 * second];
+      chance[1][board] = kChance[second + 2 * first];
+      constexpr std::array kWeight{0.15f, 0.1f, 0.15f, 0.1f, 0.2f, 0.1f, 0.15f, 0.1f, 0.15f};
+      sum += kWeight[board] * (chance[0][board] - chance[1][board]);
+    }
+    for (const auto& [a, b, c] : kLines) {
+      sum += 1.5f * (chance[0][a] * chance[0][b] * chance[0][c] - chance[1][a] * chance[1][b] * chance[1][c]);
+    }
+    // To move is worth something, to move anywhere more.
+    sum += (mover_ == 0 ? 1.0f : -1.0f) * (target_ == kAnywhere ? 0.12f : 0.04f);
+    return sum / (1 + std::abs(sum));
   }
 
   static constexpr std::array kPlanes = {
@@ -174,6 +194,17 @@ class Ultimate {
     for (; inner; inner &= inner - 1) cells.set(kCellOf[board][std::countr_zero(inner)]);
   }
 
+  static constexpr std::array<std::array<uint8_t, 3>, 8> kLines{
+      {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}}};
+  /// A set of inner cells as a number of base three; twice the other player's added, it names a small board.
+  static constexpr auto kTernary = [] {
+    std::array<uint16_t, 512> numbers{};
+    for (unsigned s = 0; s < 512; ++s) {
+      int digit = 1;
+      for (int i = 0; i < 9; ++i, digit *= 3) numbers[s] = static_cast<uint16_t>(numbers[s] + (s >> i & 1) * digit);
+    }
+    return numbers;
+  }();
   static constexpr auto kLine = [] {
     std::array<bool, 512> line{};
     for (unsigned s = 0; s < 512; ++s) {
@@ -181,6 +212,28 @@ class Ultimate {
         line[s] |= (s & three) == three;
     }
     return line;
+  }();
+  /// The chance that a player whose marks count once wins a small board from one whose marks count twice: his share of
+  /// what the lines that are still open are worth.
+  static inline const auto kChance = [] {
+    std::array<float, 19683> chance{};
+    for (unsigned mine = 0; mine < 512; ++mine) {
+      for (unsigned rest = 0x1ff & ~mine, others = rest;; others = (others - 1) & rest) {
+        constexpr std::array kWorth{1.0f, 3.0f, 10.0f};
+        float share[2] = {0, 0};
+        for (const auto& [a, b, c] : kLines) {
+          const unsigned line = 1u << a | 1u << b | 1u << c;
+          if (!(line & others) && !kLine[mine]) share[0] += kWorth[std::popcount(line & mine)];
+          if (!(line & mine) && !kLine[others]) share[1] += kWorth[std::popcount(line & others)];
+        }
+        const float sum = share[0] + share[1];
+        chance[kTernary[mine] + 2 * kTernary[others]] = kLine[mine]             ? 1
+                                                        : kLine[others] || !sum ? 0
+                                                                                : share[0] / (sum + 2);
+        if (!others) break;
+      }
+    }
+    return chance;
   }();
   /// kNth[set][k]: member number k of a set of inner cells.
   static constexpr auto kNth = [] {

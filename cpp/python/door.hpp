@@ -224,5 +224,6 @@ void bind_games(nb::module_&);
 void bind_search(nb::module_&);
 void bind_table(nb::module_&);
 void bind_exact(nb::module_&);
+void bind_alphabeta(nb::module_&);
 
 }  // namespace tesuji

@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
   tesuji::bind_search(m);
   tesuji::bind_table(m);
   tesuji::bind_exact(m);
+  tesuji::bind_alphabeta(m);
 }

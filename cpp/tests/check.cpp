@@ -60,6 +60,9 @@ int main(int count, char** words) {
   is_seen<Fault::biased_random_legal>("the same chance");
   is_seen<Fault::playout_stops_early>("a playout ends the game");
   is_seen<Fault::initial_number_out_of_bounds>("initial value is among its values");
+  is_seen<Fault::wild_heuristic>("a heuristic lies between −1 and 1");
+  is_seen<Fault::illegal_candidate>("candidates are legal moves");
+  is_seen<Fault::no_candidate>("there is a candidate before the end");
 
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;

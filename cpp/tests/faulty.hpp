@@ -30,6 +30,9 @@ enum class Fault {
   biased_random_legal,
   playout_stops_early,
   initial_number_out_of_bounds,
+  wild_heuristic,
+  illegal_candidate,
+  no_candidate,
 };
 
 template <Fault kFault>
@@ -79,6 +82,12 @@ class Faulty {
       cells[cell] = static_cast<int8_t>(stones_[0].test(cell) - stones_[1].test(cell));
   }
   static bool ownable(int cell) { return !is(Fault::owner_out_of_place) || cell != 2; }
+
+  double heuristic() const { return is(Fault::wild_heuristic) ? 1 + plies_ : 0.1 * plies_; }
+  bool candidates(Bits<5>& moves) const {
+    moves = is(Fault::illegal_candidate) ? Bits<5>::all() : is(Fault::no_candidate) ? Bits<5>{} : legal();
+    return true;
+  }
 
   static constexpr std::array kPlanes = {"own stones", "other's stones"};
   static constexpr std::array kScalars = {"plies"};

@@ -283,3 +283,23 @@ def dots_margins(game: Game) -> numpy.typing.NDArray[numpy.int8]:
     """
     [2^edges]: the best margin for the mover over the rest of a game of Dots and Boxes, for every set of drawn edges (edge e is bit e). Shared and read-only.
     """
+
+class AlphaBeta:
+    """The engine behind the player of that name."""
+
+    def __init__(self, game: Game) -> None: ...
+
+    def think(self, state: State, *, depth: int | None = None, nodes: int | None = None, seconds: float | None = None) -> dict[str, Any]:
+        """
+        action, value (First's), proven, plies_to_end, depth, nodes, line and visits; stops at the first limit.
+        """
+
+def heuristic(state: State) -> float | None:
+    """
+    The game's guess at First's value, within (−1, 1); None where it has none.
+    """
+
+def candidates(state: State) -> tuple[list[int], bool]:
+    """
+    The moves worth looking at, and whether a best one is surely among them.
+    """

@@ -10,12 +10,14 @@ import difflib
 import importlib
 import inspect
 import random
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from tesuji import _core
 from tesuji._core import Game, State
 from tesuji.search import Search, SearchSettings
-from tesuji.thought import Thought
+from tesuji.thought import Line, Thought
 
 __all__ = ["Forfeit", "Player", "player"]
 
@@ -95,11 +97,49 @@ class Mcts:
         return self._search.run("rollout", rollouts=self._rollouts).thoughts()[0]
 
 
+class AlphaBeta:
+    """Looks ahead move by move as far as its limits let it: the classical opponent, and exact near the end of a game.
+
+    It stops at the first limit that is reached; without any it thinks for a second. Moves and values are the same every
+    time where only depth and nodes are limited. Of equal moves it plays the first it finds: there is no seed.
+    """
+
+    def __init__(
+        self, game: Game, *, depth: int | None = None, nodes: int | None = None, seconds: float | None = None
+    ) -> None:
+        for name, limit in (("depth", depth), ("nodes", nodes)):
+            if limit is not None and not 1 <= limit <= 10**12:
+                raise ValueError(f"{name} is {limit}: give at least 1 and at most 10^12")
+        if seconds is not None and not 0 < seconds <= 10**6:
+            raise ValueError(f"seconds is {seconds}: give a number above 0 and at most 10^6")
+        self._depth = None if depth is None else min(depth, 1000)  # no game is looked at as deeply as that
+        self._nodes = nodes
+        self._seconds = 1.0 if depth is None and nodes is None and seconds is None else seconds
+        self._engine = _core.AlphaBeta(game)
+
+    def think(self, state: State) -> Thought:
+        check_ongoing(state)
+        began = time.perf_counter()
+        found = self._engine.think(state, depth=self._depth, nodes=self._nodes, seconds=self._seconds)
+        line = Line(tuple(map(state.game.text, found["line"])), found["value"], found["nodes"])
+        return Thought(
+            found["action"],
+            state.game.text(found["action"]),
+            found["value"],
+            found["visits"],
+            (line,),
+            found["proven"],
+            seconds=time.perf_counter() - began,
+            nodes=found["nodes"],
+        )
+
+
 # Makers, or where they are: modules that need this one are imported when they are asked for.
 _PLAYERS: dict[str, Callable[..., Player] | str] = {
     "random": Random,
     "flat": Flat,
     "mcts": Mcts,
+    "alphabeta": AlphaBeta,
     "exact": "tesuji.exact:Exact",
     "table": "tesuji.table:TablePlayer",
     "greedy": "tesuji.table:Greedy",
