@@ -108,8 +108,8 @@ def playthrough(
 def play(
     name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game; without it you are asked.")] = None,
     opponent: Annotated[
-        str, typer.Option(help="A player such as random or flat:playouts=5000, or human.")
-    ] = "flat:playouts=4000",
+        str, typer.Option(help="A player such as random, mcts:visits=5000 or alphabeta:depth=4, or human.")
+    ] = "mcts:seconds=0.5",
     second: Annotated[bool, typer.Option("--second", help="You move second.")] = False,
 ) -> None:
     """Play against the program, here in the terminal."""
