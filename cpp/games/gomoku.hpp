@@ -27,7 +27,7 @@ class Gomoku {
   int to_play() const { return plies_ % 2; }
   Bits<N * N> legal() const { return result_ == Result::ongoing ? ~(stones(0) | stones(1)) : Bits<N * N>{}; }
 
-  void play(int action) {
+  [[gnu::always_inline]] inline void play(int action) {  // a call costs random games 5–10 %
     const int player = to_play(), row = action / N, col = action % N;
     ++plies_;
     before_ = last_;

@@ -1,6 +1,7 @@
 #include "choose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tesuji {
@@ -15,6 +16,16 @@ float value_for_mover(const Edge& e, float side) {
   return (side * e.value * visits - pending) / (visits + pending);
 }
 
+/// 1 / √n; small numbers from a table, for it is asked of every edge of every node on the way.
+float inverse_root(uint32_t n) {
+  static const auto table = [] {
+    std::array<float, 1024> roots{};
+    for (size_t i = 1; i < roots.size(); ++i) roots[i] = 1 / std::sqrt(static_cast<float>(i));
+    return roots;
+  }();
+  return n < table.size() ? table[n] : 1 / std::sqrt(static_cast<float>(n));
+}
+
 /// Whether an edge can still lead to more than the mover is already sure of.
 bool worth_a_visit(const Node& node, const Edge& e) {
   return !e.bounds.proven() && e.bounds.hope(node.to_play) > node.bounds.sure(node.to_play);
@@ -26,7 +37,7 @@ int best_by(const Node& node, std::span<const Edge> edges, Merit merit) {
   int best = -1;
   float most = -1e30f;
   for (size_t i = 0; i < edges.size(); ++i) {
-    if (edges[i].bounds != Bounds{} && !worth_a_visit(node, edges[i])) continue;
+    if (!edges[i].bounds.open() && !worth_a_visit(node, edges[i])) continue;
     if (const float m = merit(edges[i]); m > most) {
       most = m;
       best = static_cast<int>(i);
@@ -37,14 +48,11 @@ int best_by(const Node& node, std::span<const Edge> edges, Merit merit) {
 
 int choose_uct(const Node& node, std::span<const Edge> edges, const ChooseSettings& s) {
   // Each edge once, in their order, which is random (search.cpp); then by value and curiosity.
-  for (size_t i = 0; i < edges.size(); ++i) {
-    if (edges[i].visits + edges[i].pending == 0) return static_cast<int>(i);
-  }
+  if (node.tried < node.edges) return node.tried;
   const float side = side_of(node);
   const auto c = static_cast<float>(s.c * std::sqrt(std::log(static_cast<double>(std::max(1u, node.visits)))));
-  return best_by(node, edges, [&](const Edge& e) {
-    return value_for_mover(e, side) + c / std::sqrt(static_cast<float>(e.visits + e.pending));
-  });
+  return best_by(node, edges,
+                 [&](const Edge& e) { return value_for_mover(e, side) + c * inverse_root(e.visits + e.pending); });
 }
 
 int choose_puct(const Node& node, std::span<const Edge> edges, const ChooseSettings& s) {

@@ -83,6 +83,7 @@ bool Search::select(Walk& walk, bool grow) {
       at = edge.child;
       continue;
     }
+    ++tree_.node(at).tried;
     bool is_new = true;
     at = edge.child = settings_.transpositions ? tree_.add_node(walk.state.to_play(), walk.state.hash(), is_new)
                                                : tree_.add_node(walk.state.to_play());

@@ -59,7 +59,7 @@ void Tree::backup(std::span<const Step> path, int leaf, double value) {
   if (last.bounds.proven()) value = last.bounds.low;
   ++last.visits;
   last.sum += value;
-  bool news = last.bounds != Bounds{};
+  bool news = !last.bounds.open();
   for (size_t i = path.size(); i-- > 0;) {
     Node& parent = nodes_[path[i].node];
     Edge& edge = edges_[parent.first_edge + path[i].edge];

@@ -16,6 +16,7 @@ struct Bounds {
   int8_t low = -1, high = 1;
 
   bool proven() const { return low == high; }
+  bool open() const { return (low == -1) & (high == 1); }  // nothing is known
   /// The same from a player's side: what he is sure of, and what he may still hope for.
   int sure(int player) const { return player == 0 ? low : -high; }
   int hope(int player) const { return player == 0 ? high : -low; }
@@ -38,6 +39,7 @@ struct Node {
   uint32_t visits = 0;
   int32_t first_edge = 0;
   uint16_t edges = 0;  // 0 before it is expanded
+  uint16_t tried = 0;  // edges that were ever followed
   uint16_t plies = 0;  // to the end, where proven
   Bounds bounds;
   uint8_t to_play = 0;

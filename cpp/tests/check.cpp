@@ -1,11 +1,16 @@
-// The core without Python: every game obeys the laws, and the laws see every fault. `make sanitize` builds it with
-// sanitizers.
+// The core without Python, built with sanitizers by `make sanitize`: every game obeys the laws, the laws see every
+// fault, and every kind of search runs on every game. That searches are right is tested in Python; here they must not
+// stumble.
 #include <cstdio>
 #include <cstdlib>
 
 #include "../../examples/connect_four.hpp"
 #include "../core/laws.hpp"
 #include "../games/all.hpp"
+#include "../search/alphabeta.hpp"
+#include "../search/exact/exact.hpp"
+#include "../search/forest.hpp"
+#include "../search/table.hpp"
 #include "faulty.hpp"
 
 namespace {
@@ -32,11 +37,68 @@ void is_seen(const std::string& expected) {
   for (const auto& sentence : broken) std::printf("    seen instead: %s\n", sentence.c_str());
 }
 
+/// Runs every search on a few positions; each must end with a legal move.
+void searches(const AnyGame& game) {
+  bool legal = true;
+  std::vector<AnyState> states;
+  Random random(1);
+  for (int plies : {0, 3, 9, 20}) {
+    AnyState state(game, {});
+    for (; plies > 0; --plies) {
+      const auto moves = state.legal();
+      if (moves.empty()) break;
+      state.play(moves[random.below(static_cast<int>(moves.size()))]);
+    }
+    if (!state.legal().empty()) states.push_back(state);
+  }
+  for (const Rule rule : {Rule::uct, Rule::puct, Rule::gumbel}) {
+    SearchSettings settings{.visits = 60, .noise_weight = 0.25, .leaves = 3, .transpositions = rule == Rule::puct};
+    settings.choose.rule = rule;
+    Forest inside(states, settings, 1, 2), outside(states, settings, 1, 2);
+    while (inside.simulate(Search::Inner::rollout, 2, 16)) {
+    }
+    while (const int leaves = outside.collect()) {
+      const Encoding& encoding = game.spec.encodings[0];
+      std::vector<float> planes(static_cast<size_t>(leaves) * encoding.channels() * game.spec.grid.cells());
+      outside.encode(encoding, planes.data());
+      const std::vector<float> logits(static_cast<size_t>(leaves) * game.spec.actions), values(leaves);
+      outside.deliver(logits.data(), values.data());
+    }
+    for (size_t i = 0; i < states.size(); ++i) {
+      for (Forest* forest : {&inside, &outside}) {
+        Search& search = forest->search(static_cast<int>(i));
+        const int action = search.best_action();
+        legal = legal && states[i].is_legal(action) && search.report()[0].action == action;
+        AnyState next = states[i];
+        next.play(action);
+        search.restart(next, {action});
+      }
+    }
+  }
+  AlphaBeta engine(game);
+  for (const AnyState& state : states) {
+    legal = legal && state.is_legal(engine.think(state, {.nodes = 300}, [] { return false; }).action);
+    exact::Budget budget(300, 10, [] {});
+    const auto solution = exact::solve(state, budget);
+    for (const int action : solution.best) legal = legal && state.is_legal(action);
+    legal = legal && (solution.result || !solution.unknown.empty());
+  }
+  if (game.spec.look == Look::edges && game.spec.actions <= 17) {
+    DotsTable table(game, TableModel::greedy);
+    table.train(200, 0.6, 1, 2);
+  }
+  ++(legal ? passed : failed);
+  if (!legal) std::printf("%-15s A SEARCH PLAYS AN ILLEGAL MOVE\n", game.spec.name.c_str());
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const int games = count > 1 ? std::atoi(words[1]) : 8;
-  for (const auto& game : all_games()) obeys(game, games);
+  for (const auto& game : all_games()) {
+    obeys(game, games);
+    searches(game);
+  }
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);
 
