@@ -8,45 +8,29 @@
 namespace tesuji {
 namespace {
 
+/// Settings by the names of `tesuji.SearchSettings`, which has checked them.
 SearchSettings read_settings(const nb::dict& given) {
   SearchSettings s;
-  for (const auto& [key, value] : given) {
-    const auto name = nb::cast<std::string>(key);
-    if (name == "rule") {
-      const auto rule = nb::cast<std::string>(value);
-      s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
-    } else if (name == "c") {
-      s.choose.c = nb::cast<double>(value);
-    } else if (name == "fpu") {
-      s.choose.fpu = nb::cast<double>(value);
-    } else if (name == "c_visit") {
-      s.choose.c_visit = nb::cast<double>(value);
-    } else if (name == "c_scale") {
-      s.choose.c_scale = nb::cast<double>(value);
-    } else if (name == "considered") {
-      s.choose.considered = nb::cast<int>(value);
-    } else if (name == "visits") {
-      s.visits = nb::cast<int>(value);
-    } else if (name == "seconds") {
-      s.seconds = nb::cast<double>(value);
-    } else if (name == "checkpoint") {
-      s.checkpoint = nb::cast<int>(value);
-    } else if (name == "share") {
-      s.share = nb::cast<double>(value);
-    } else if (name == "noise_weight") {
-      s.noise_weight = nb::cast<double>(value);
-    } else if (name == "noise_concentration") {
-      s.noise_concentration = nb::cast<double>(value);
-    } else if (name == "leaves") {
-      s.leaves = nb::cast<int>(value);
-    } else if (name == "transpositions") {
-      s.transpositions = nb::cast<bool>(value);
-    } else if (name == "memory") {
-      s.memory = nb::cast<size_t>(value);
-    } else {
-      throw std::invalid_argument("a search has no setting '" + name + "'");
-    }
-  }
+  std::string rule = "puct";
+  const auto read = [&](const char* name, auto& field) {
+    if (given.contains(name)) field = nb::cast<std::decay_t<decltype(field)>>(given[name]);
+  };
+  read("rule", rule);
+  read("c", s.choose.c);
+  read("fpu", s.choose.fpu);
+  read("c_visit", s.choose.c_visit);
+  read("c_scale", s.choose.c_scale);
+  read("considered", s.choose.considered);
+  read("visits", s.visits);
+  read("seconds", s.seconds);
+  read("checkpoint", s.checkpoint);
+  read("share", s.share);
+  read("noise_weight", s.noise_weight);
+  read("noise_concentration", s.noise_concentration);
+  read("leaves", s.leaves);
+  read("transpositions", s.transpositions);
+  read("memory", s.memory);
+  s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
   return s;
 }
 

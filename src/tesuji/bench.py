@@ -4,6 +4,7 @@ Machines are shared and their clocks vary. Each figure is therefore taken in sho
 and with a calibration loop of fixed work, and the median slice counts.
 """
 
+import importlib.util
 import statistics
 import time
 import zlib
@@ -158,12 +159,10 @@ def _openspiel_rollouts(name: str) -> Callable[[float], float] | None:
     The only way from Python to a loop of rollouts that stays in C++ is to ask its search bot for one simulation with
     many rollouts.
     """
-    try:
-        import pyspiel
-    except ImportError:
+    if name not in _OPENSPIEL or importlib.util.find_spec("pyspiel") is None:
         return None
-    if name not in _OPENSPIEL:
-        return None
+    import pyspiel
+
     theirs = pyspiel.load_game(_OPENSPIEL[name])
 
     def measure(seconds: float) -> float:
@@ -182,12 +181,10 @@ def _openspiel_rollouts(name: str) -> Callable[[float], float] | None:
 
 def _openspiel_search(name: str, visits: int) -> Callable[[float], float] | None:
     """A function that measures simulations a second of OpenSpiel's MCTSBot with random rollouts, in C++."""
-    try:
-        import pyspiel
-    except ImportError:
+    if name not in _OPENSPIEL or importlib.util.find_spec("pyspiel") is None:
         return None
-    if name not in _OPENSPIEL:
-        return None
+    import pyspiel
+
     theirs = pyspiel.load_game(_OPENSPIEL[name])
 
     def measure(seconds: float) -> float:
