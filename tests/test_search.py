@@ -381,3 +381,23 @@ def test_mcts_beats_random(name: str) -> None:
 def test_options_of_mcts_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         tesuji.player(text, tesuji.game("go5")).think(tesuji.game("go5").start())
+
+
+@pytest.mark.parametrize(
+    ("name", "plies"), [("ultimate", 54), ("gomoku6x4", 14), ("nogo4", 5), ("dots3", 13), ("go3", 8)]
+)
+def test_what_the_solvers_know_the_search_finds(name: str, plies: int) -> None:
+    """Wins, losses and draws that are known exactly: the search proves the same, and plays so that it stays so."""
+    game, checked = tesuji.game(name, **({"komi": 0.5} if name == "go3" else {})), 0
+    for seed in range(25):
+        state = game.random(seed, plies=plies)
+        if state.result is not None:
+            continue
+        known = tesuji.solve(state, nodes=200_000).result
+        if known is None:
+            continue
+        thought = think(state, visits=150_000, rule="uct", c=1.0, seed=seed, transpositions=game.transposes)
+        assert thought.proven == known, (state, thought.stop)
+        assert tesuji.solve(state.play(thought.action)).result == known
+        checked += 1
+    assert checked >= 5
