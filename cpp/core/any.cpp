@@ -2,9 +2,16 @@
 
 #include <chrono>
 #include <cmath>
-#include <sstream>
+#include <cstdio>
 
 namespace tesuji {
+
+std::string number_text(double number) {
+  // No streams in the core: they break where a process holds two C++ libraries.
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
 
 const char* player_name(int player) { return player == 0 ? "First" : "Second"; }
 
@@ -43,14 +50,13 @@ std::optional<int> parse_cell(const Spec& spec, std::string_view text) {
 }
 
 std::string cell_help(const Spec& spec) {
-  std::ostringstream out;
-  out << "a column a–" << spec.grid.letter(spec.grid.cols - 1);
-  if (spec.grid.skips_i && spec.grid.cols > 'i' - 'a') out << " (no i)";
-  out << " and a row 1–" << spec.grid.rows << ", such as " << spec.grid.name(spec.grid.cells() / 2);
+  std::string out = std::string("a column a–") + spec.grid.letter(spec.grid.cols - 1);
+  if (spec.grid.skips_i && spec.grid.cols > 'i' - 'a') out += " (no i)";
+  out += " and a row 1–" + std::to_string(spec.grid.rows) + ", such as " + spec.grid.name(spec.grid.cells() / 2);
   for (const int cell : spec.locate) {
-    if (cell < 0) return out.str() + ", or pass";
+    if (cell < 0) return out + ", or pass";
   }
-  return out.str();
+  return out;
 }
 
 int AnyGame::action(std::string_view text) const {
@@ -73,10 +79,9 @@ void AnyGame::check_number(int which, double value) const {
   const Number& n = spec.numbers.at(which);
   const double steps = (value - n.least) / n.step;
   if (value >= n.least && value <= n.most && steps == std::floor(steps)) return;
-  std::ostringstream out;
-  out << n.name << " " << value << " is not possible in " << spec.name << ": give a multiple of " << n.step << " from "
-      << n.least << " to " << n.most;
-  throw std::invalid_argument(out.str());
+  throw std::invalid_argument(std::string(n.name) + " " + number_text(value) + " is not possible in " + spec.name +
+                              ": give a multiple of " + number_text(n.step) + " from " + number_text(n.least) + " to " +
+                              number_text(n.most));
 }
 
 // ── States ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,51 +153,63 @@ namespace {
 std::string draw_board(const AnyState& state) {
   const Spec& spec = state.spec();
   const Grid& grid = spec.grid;
-  std::ostringstream out;
-  const auto gap = [&](int i, int size) { return spec.block && i % spec.block == 0 && i > 0 && i < size; };
+  std::string out;
+  const auto gap = [&](int i) { return spec.block && i % spec.block == 0 && i > 0; };
   for (int row = 0; row < grid.rows; ++row) {
-    if (gap(row, grid.rows)) {
-      out << "   ";
+    if (gap(row)) {
+      out += "   ";
       for (int col = 0; col < grid.cols; ++col) {
-        out << (gap(col, grid.cols) ? "+-" : "") << (col + 1 < grid.cols ? "--" : "-");
+        out += gap(col) ? "+-" : "";
+        out += col + 1 < grid.cols ? "--" : "-";
       }
-      out << '\n';
+      out += '\n';
     }
     const int number = grid.rows - row;
-    out << (number < 10 ? " " : "") << number;
-    for (int col = 0; col < grid.cols; ++col)
-      out << (gap(col, grid.cols) ? " |" : "") << ' ' << state.game().glyph(state.get(), row * grid.cols + col);
-    out << '\n';
+    if (number < 10) out += ' ';
+    out += std::to_string(number);
+    for (int col = 0; col < grid.cols; ++col) {
+      out += gap(col) ? " | " : " ";
+      out += state.game().glyph(state.get(), row * grid.cols + col);
+    }
+    out += '\n';
   }
-  out << "  ";
-  for (int col = 0; col < grid.cols; ++col) out << (gap(col, grid.cols) ? "  " : "") << ' ' << grid.letter(col);
-  out << '\n';
-  return out.str();
+  out += "  ";
+  for (int col = 0; col < grid.cols; ++col) {
+    out += gap(col) ? "   " : " ";
+    out += grid.letter(col);
+  }
+  return out + '\n';
 }
 
 /// Three characters a cell; an edge not yet drawn shows its move.
 std::string draw_edges(const AnyState& state) {
   const Spec& spec = state.spec();
-  std::ostringstream out;
+  std::string out;
   for (int cell = 0; cell < spec.grid.cells(); ++cell) {
     const char glyph = state.game().glyph(state.get(), cell);
     if (glyph == '.') {
       const std::string text = state.game().text(spec.action_at[cell]);
-      out << (text.size() < 2 ? " " : "") << text << (text.size() < 3 ? " " : "");
+      if (text.size() < 2) out += ' ';
+      out += text;
+      if (text.size() < 3) out += ' ';
     } else {
-      out << (glyph == '-' ? '-' : ' ') << glyph << (glyph == '-' ? '-' : ' ');
+      const char beside = glyph == '-' ? '-' : ' ';
+      out += {beside, glyph, beside};
     }
-    if (spec.grid.col(cell) == spec.grid.cols - 1) out << '\n';
+    if (spec.grid.col(cell) == spec.grid.cols - 1) out += '\n';
   }
-  return out.str();
+  return out;
 }
 
 }  // namespace
 
 std::string AnyState::diagram() const {
-  std::istringstream drawn(spec().look == Look::edges ? draw_edges(*this) : draw_board(*this));
+  const std::string drawn = spec().look == Look::edges ? draw_edges(*this) : draw_board(*this);
   std::string out;
-  for (std::string line; std::getline(drawn, line); out += line + '\n') line.erase(line.find_last_not_of(' ') + 1);
+  for (const char c : drawn) {
+    if (c == '\n') out.erase(out.find_last_not_of(' ') + 1);  // no blanks at the end of a row
+    out += c;
+  }
   return out;
 }
 

@@ -146,6 +146,8 @@ class AnyState {
 /// Turns a second of a loop of fixed work, over so many seconds: how fast this core is right now.
 double calibrate(double seconds);
 
+/// A number as people write it: 7, 7.5.
+std::string number_text(double);
 /// "First" or "Second".
 const char* player_name(int player);
 

@@ -59,12 +59,13 @@ class Deck {
   }
 
  private:
-  static constexpr std::array<Card, N> kSorted = [] {
-    std::array<Card, N> cards{};
+  static constexpr int kRoom = 64 * Bits<N>::kWords;  // so that compilers see that every set of bits fits
+  static constexpr std::array<Card, kRoom> kSorted = [] {
+    std::array<Card, kRoom> cards{};
     for (int i = 0; i < N; ++i) cards[i] = static_cast<Card>(i);
     return cards;
   }();
-  std::array<Card, N> cards_;
+  std::array<Card, kRoom> cards_;
   int size_ = 0;
 };
 

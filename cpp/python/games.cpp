@@ -1,5 +1,4 @@
 // Games and their states under the names that users type. No rules here, and no loops that could live in the core.
-#include <sstream>
 
 #include "../core/laws.hpp"
 #include "door.hpp"
@@ -245,13 +244,12 @@ void bind_games(nb::module_& m) {
            [](const PyGame& g) { return nb::hash(nb::make_tuple(g.spec().name, nb::tuple(nb::cast(g.numbers)))); })
       .def("__repr__",
            [](const PyGame& g) {
-             std::ostringstream out;
-             out << "tesuji.game('" << g.spec().name << "'";
+             std::string out = "tesuji.game('" + g.spec().name + "'";
              for (size_t i = 0; i < g.numbers.size(); ++i) {
-               if (g.numbers[i] != g.spec().numbers[i].initial)
-                 out << ", " << g.spec().numbers[i].name << "=" << g.numbers[i];
+               const Number& number = g.spec().numbers[i];
+               if (g.numbers[i] != number.initial) out += ", " + (number.name + ("=" + number_text(g.numbers[i])));
              }
-             return out.str() + ")";
+             return out + ")";
            })
       .def(
           "__reduce__",

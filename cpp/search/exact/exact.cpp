@@ -1,7 +1,6 @@
 #include "exact.hpp"
 
 #include <map>
-#include <sstream>
 
 namespace tesuji::exact {
 namespace {
@@ -36,15 +35,8 @@ const std::map<std::string, Solver, std::less<>>& solvers() {
 
 void Budget::check() {
   poll_();
-  std::ostringstream why;
-  if (spent_ >= most_) {
-    why << "the limit of " << most_ << " nodes was met";
-    throw OutOfBudget{why.str()};
-  }
-  if (Clock::now() >= until_) {
-    why << "the limit of " << seconds_ << " s was met";
-    throw OutOfBudget{why.str()};
-  }
+  if (spent_ >= most_) throw OutOfBudget{"the limit of " + std::to_string(most_) + " nodes was met"};
+  if (Clock::now() >= until_) throw OutOfBudget{"the limit of " + number_text(seconds_) + " s was met"};
   if (pause_ >= 0 && spent_ >= pause_) throw OutOfBudget{"the search was told to pause"};
   next_check_ = std::min(most_, spent_ + kStride);
 }
