@@ -229,8 +229,8 @@ def test_lines_are_legal_and_begin_with_their_move() -> None:
 # ── The border with networks ──
 
 
-def answer_all(search: tesuji.Search, game: tesuji.Game, values: dict[int, float] | None = None) -> list[int]:
-    """A network that has no opinion: flat logits, value 0 (or by side to move). The batch sizes."""
+def answer_all(search: tesuji.Search, game: tesuji.Game) -> list[int]:
+    """A network that has no opinion: flat logits, value 0. The batch sizes."""
     sizes = []
     for leaves in search:
         planes = leaves.planes
