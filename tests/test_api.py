@@ -392,6 +392,47 @@ def test_planes_can_be_written_into_an_array(name: str) -> None:
         assert np.array_equal(state.planes(encoding), out)
 
 
+@every_game
+def test_packed_planes_unpack_to_planes(name: str) -> None:
+    """A bit a cell, plane after plane; then the scalars, two a word. Read here without the core."""
+    game = tesuji.game(name)
+    states = [game.random(seed, plies=3 * seed) for seed in range(5)]
+    for encoding in game.encodings:
+        planes = np.stack([state.planes(encoding) for state in states])
+        packed = np.stack([state.packed(encoding) for state in states])
+        assert packed.dtype == np.uint64
+        assert packed.shape == (5, game.packed_words(encoding))
+        cells, scalars = game.rows * game.cols, game.scalar_count(encoding)
+        words, binary = -(-cells // 64), planes.shape[1] - scalars
+        bits = np.unpackbits(packed[:, : binary * words].copy().view(np.uint8), axis=1, bitorder="little")
+        bits = bits.reshape(5, binary, 64 * words)
+        assert not bits[:, :, cells:].any()
+        assert np.array_equal(bits[:, :, :cells].reshape(planes[:, :binary].shape), planes[:, :binary])
+        numbers = packed[:, binary * words :].copy().view(np.float32)
+        assert np.array_equal(numbers[:, :scalars], planes[:, binary:, 0, 0])
+        assert not numbers[:, scalars:].any()
+        assert np.array_equal(game.unpack(packed, encoding), planes)
+        out = np.full_like(planes, np.nan)
+        assert game.unpack(packed, encoding, out=out) is out
+        assert np.array_equal(out, planes)
+
+
+@one_a_family
+def test_packed_planes_that_do_not_fit_are_refused(name: str) -> None:
+    game = tesuji.game(name)
+    words, shape = game.packed_words(), (2, *game.start().planes().shape)
+    good = np.zeros((2, words), np.uint64)
+    for packed in [good[0], good[:, 1:], good.view(np.int64), np.zeros((words, 2), np.uint64).T, "rows", None]:
+        with refused(match=re.escape(f"packed must be a uint64 array of shape [positions, {words}]")):
+            game.unpack(packed)
+    frozen = np.zeros(shape, np.float32)
+    frozen.flags.writeable = False
+    for out in [np.zeros(shape), np.zeros((1, *shape[1:]), np.float32), np.zeros(shape[1:], np.float32), frozen, 3]:
+        with refused(match=r"out must be a writable float32 array of shape \[2, "):
+            game.unpack(good, out=out)
+    assert game.unpack(good[:0]).shape == (0, *shape[1:])
+
+
 @one_a_family
 def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     """Shape, type, order and writability; nothing is written."""

@@ -1,8 +1,10 @@
 #include "any.hpp"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace tesuji {
 
@@ -132,17 +134,43 @@ uint64_t AnyState::hash() const {
 }
 
 void AnyState::encode(const Encoding& encoding, float* out) const {
+  std::vector<uint64_t> row(encoding.packed_words());
+  encode_packed(encoding, row.data());
+  encoding.unpack(row.data(), out);
+}
+
+void AnyState::encode_packed(const Encoding& encoding, uint64_t* row) const {
   const int planes = static_cast<int>(encoding.planes.size()), scalars = static_cast<int>(encoding.scalars.size());
-  const int cells = spec().grid.cells(), stride = spec().cell_words();
-  std::vector<uint64_t> words(planes * stride);
-  std::vector<float> values(scalars);
-  Planes packed(words.data(), planes, cells, values.data(), scalars);
+  std::array<float, Encoding::kMaxScalars> values;
+  Planes packed(row, planes, encoding.cells, values.data(), scalars);
   encoding.write(state_, packed);
-  for (int plane = 0; plane < planes; ++plane) {
-    for (int cell = 0; cell < cells; ++cell)
-      *out++ = static_cast<float>(words[plane * stride + cell / 64] >> (cell % 64) & 1);
+  if (scalars % 2) values[scalars] = 0;
+  std::memcpy(row + planes * encoding.plane_words(), values.data(), (scalars + scalars % 2) * sizeof(float));
+}
+
+namespace {
+
+/// The eight floats of each byte: unpacking is one copy a byte.
+constexpr auto kFloatsOfByte = [] {
+  std::array<std::array<float, 8>, 256> table{};
+  for (int byte = 0; byte < 256; ++byte) {
+    for (int bit = 0; bit < 8; ++bit) table[byte][bit] = static_cast<float>(byte >> bit & 1);
   }
-  for (const float value : values) out = std::fill_n(out, cells, value);
+  return table;
+}();
+
+}  // namespace
+
+void Encoding::unpack(const uint64_t* row, float* out) const {
+  const int stride = plane_words(), whole_bytes = cells / 8, rest = cells % 8;
+  for (size_t plane = 0; plane < planes.size(); ++plane, row += stride) {
+    const auto byte = [&](int i) { return static_cast<uint8_t>(row[i / 8] >> (8 * (i % 8))); };
+    for (int i = 0; i < whole_bytes; ++i, out += 8) std::memcpy(out, kFloatsOfByte[byte(i)].data(), 8 * sizeof(float));
+    if (rest) out = std::copy_n(kFloatsOfByte[byte(whole_bytes)].data(), rest, out);
+  }
+  std::array<float, kMaxScalars> values;
+  std::memcpy(values.data(), row, scalars.size() * sizeof(float));
+  for (size_t i = 0; i < scalars.size(); ++i) out = std::fill_n(out, cells, values[i]);
 }
 
 // ── The drawing ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -21,12 +21,24 @@ struct IllegalMove : std::invalid_argument {
 };
 
 /// One way to show a state to a network.
+///
+/// Packed, a position is a row of words: first the planes, `plane_words` each (bit c % 64 of word c / 64 is cell c),
+/// then the scalars as floats, two a word with the low half first, padded with zero.
 struct Encoding {
+  static constexpr int kMaxScalars = 16;
+
   std::string name;
+  int cells;
   std::vector<std::string> planes, scalars;
   void (*write)(const void* state, Planes& out);
 
   int channels() const { return static_cast<int>(planes.size() + scalars.size()); }
+  int plane_words() const { return (cells + 63) / 64; }
+  int packed_words() const {
+    return static_cast<int>(planes.size()) * plane_words() + static_cast<int>(scalars.size() + 1) / 2;
+  }
+  /// From a packed row to channels of a plane each, [channels][cells].
+  void unpack(const uint64_t* row, float* out) const;
 };
 
 /// What a game is, in words and sizes.
@@ -128,6 +140,8 @@ class AnyState {
   void play(int action);
   /// Channels of a plane each, [channels][rows][cols], planes before scalars.
   void encode(const Encoding&, float* out) const;
+  /// The same packed: `encoding.packed_words()` words.
+  void encode_packed(const Encoding&, uint64_t* row) const;
   /// The board in characters.
   std::string diagram() const;
 
@@ -203,11 +217,13 @@ struct Erased {
       s.locate.push_back(G::locate(action));
       if (const int cell = s.locate.back(); 0 <= cell && cell < s.grid.cells()) s.action_at[cell] = action;
     }
-    s.encodings.push_back(
-        {"tesuji", names(G::kPlanes), names(G::kScalars), [](const void* p, Planes& out) { in(p).encode(out); }});
+    static_assert(std::ranges::size(G::kScalars) <= Encoding::kMaxScalars);
+    s.encodings.push_back({"tesuji", s.grid.cells(), names(G::kPlanes), names(G::kScalars),
+                           [](const void* p, Planes& out) { in(p).encode(out); }});
     if constexpr (requires { G::kPaperPlanes; }) {
-      s.encodings.push_back(
-          {"paper", names(G::kPaperPlanes), {}, [](const void* p, Planes& out) { in(p).encode_paper(out); }});
+      s.encodings.push_back({"paper", s.grid.cells(), names(G::kPaperPlanes), {}, [](const void* p, Planes& out) {
+                               in(p).encode_paper(out);
+                             }});
     }
     if constexpr (requires { G::kNumbers; }) s.numbers.assign(G::kNumbers.begin(), G::kNumbers.end());
     if constexpr (requires(int8_t* cells, const G g) { g.ownership(cells); }) {

@@ -103,6 +103,42 @@ nb::object planes_of(const PyState& s, nb::handle encoding_name, nb::object out)
   return out;
 }
 
+nb::object unpack(const PyGame& game, nb::handle packed, nb::handle encoding_name, nb::object out) {
+  const Encoding& encoding = game.encoding(encoding_name);
+  const Grid& grid = game.spec().grid;
+  const auto words = static_cast<size_t>(encoding.packed_words());
+  nb::ndarray<const uint64_t, nb::c_contig, nb::device::cpu> rows;
+  if (!nb::try_cast(packed, rows, false) || rows.ndim() != 2 || rows.shape(1) != words) {
+    throw std::invalid_argument("packed must be a uint64 array of shape [positions, " + std::to_string(words) +
+                                "] in row order");
+  }
+  const size_t count = rows.shape(0), channels = encoding.channels(), cells = grid.cells();
+  std::vector<float> values;
+  float* target = nullptr;
+  if (out.is_none()) {
+    values.resize(count * channels * cells);
+    target = values.data();
+  } else {
+    nb::ndarray<float, nb::c_contig, nb::device::cpu> array;
+    const std::array<size_t, 4> shape{count, channels, static_cast<size_t>(grid.rows), static_cast<size_t>(grid.cols)};
+    bool fits = nb::try_cast(out, array, false) && array.ndim() == 4;
+    for (int i = 0; fits && i < 4; ++i) fits = array.shape(i) == shape[i];
+    if (!fits) {
+      throw std::invalid_argument("out must be a writable float32 array of shape [" + std::to_string(count) + ", " +
+                                  std::to_string(channels) + ", " + std::to_string(grid.rows) + ", " +
+                                  std::to_string(grid.cols) + "] in row order");
+    }
+    target = array.data();
+  }
+  {
+    nb::gil_scoped_release unlocked;
+    for (size_t i = 0; i < count; ++i) encoding.unpack(rows.data() + i * words, target + i * channels * cells);
+  }
+  if (!out.is_none()) return out;
+  return nb::cast(
+      make_array(std::move(values), {count, channels, static_cast<size_t>(grid.rows), static_cast<size_t>(grid.cols)}));
+}
+
 }  // namespace
 
 void bind_games(nb::module_& m) {
@@ -162,6 +198,18 @@ void bind_games(nb::module_& m) {
           },
           "encoding"_a.none() = "tesuji", nb::sig("def plane_names(self, encoding: str = 'tesuji') -> list[str]"),
           "What each plane shows, in order.")
+      .def(
+          "packed_words", [](const PyGame& g, nb::handle encoding) { return g.encoding(encoding).packed_words(); },
+          "encoding"_a.none() = "tesuji", nb::sig("def packed_words(self, encoding: str = 'tesuji') -> int"),
+          "How many 64-bit words a packed position has.")
+      .def(
+          "scalar_count", [](const PyGame& g, nb::handle encoding) { return g.encoding(encoding).scalars.size(); },
+          "encoding"_a.none() = "tesuji", nb::sig("def scalar_count(self, encoding: str = 'tesuji') -> int"),
+          "How many of the planes, the last ones, are a number spread over a whole plane.")
+      .def("unpack", &unpack, "packed"_a.none(), "encoding"_a.none() = "tesuji", "out"_a.none() = nb::none(),
+           nb::sig("def unpack(self, packed: numpy.typing.NDArray[numpy.uint64], encoding: str = 'tesuji', "
+                   "out: numpy.typing.NDArray[numpy.float32] | None = None) -> numpy.typing.NDArray[numpy.float32]"),
+           "[positions, planes, rows, cols] of packed positions [positions, packed_words].")
       .def(
           "ownable",
           [](const PyGame& g) {
@@ -320,6 +368,18 @@ void bind_games(nb::module_& m) {
            nb::sig("def planes(self, encoding: str = 'tesuji', out: numpy.typing.NDArray[numpy.float32] | None = None) "
                    "-> numpy.typing.NDArray[numpy.float32]"),
            "[planes, rows, cols]: what a network sees, from the mover's side.")
+      .def(
+          "packed",
+          [](const PyState& s, nb::handle encoding_name) {
+            const Encoding& encoding = s.game.encoding(encoding_name);
+            std::vector<uint64_t> row(encoding.packed_words());
+            s.state.encode_packed(encoding, row.data());
+            const size_t words = row.size();
+            return make_array(std::move(row), {words});
+          },
+          "encoding"_a.none() = "tesuji",
+          nb::sig("def packed(self, encoding: str = 'tesuji') -> numpy.typing.NDArray[numpy.uint64]"),
+          "[packed_words]: the same packed, a bit a cell.")
       .def(
           "glyphs",
           [](const PyState& s) {

@@ -84,6 +84,19 @@ class Game:
     def plane_names(self, encoding: str = 'tesuji') -> list[str]:
         """What each plane shows, in order."""
 
+    def packed_words(self, encoding: str = 'tesuji') -> int:
+        """How many 64-bit words a packed position has."""
+
+    def scalar_count(self, encoding: str = 'tesuji') -> int:
+        """
+        How many of the planes, the last ones, are a number spread over a whole plane.
+        """
+
+    def unpack(self, packed: numpy.typing.NDArray[numpy.uint64], encoding: str = 'tesuji', out: numpy.typing.NDArray[numpy.float32] | None = None) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        [positions, planes, rows, cols] of packed positions [positions, packed_words].
+        """
+
     def ownable(self) -> NDArray[numpy.uint8]:
         """[rows, cols]: 1 where a cell can have an owner."""
 
@@ -170,6 +183,9 @@ class State:
 
     def planes(self, encoding: str = 'tesuji', out: numpy.typing.NDArray[numpy.float32] | None = None) -> numpy.typing.NDArray[numpy.float32]:
         """[planes, rows, cols]: what a network sees, from the mover's side."""
+
+    def packed(self, encoding: str = 'tesuji') -> numpy.typing.NDArray[numpy.uint64]:
+        """[packed_words]: the same packed, a bit a cell."""
 
     def glyphs(self) -> list[str]:
         """A character a cell, a text a row."""
