@@ -1,4 +1,7 @@
-// How a search chooses an edge: each rule is a function of a node, never another tree.
+// How a search chooses an option of a node: each rule is a function of a node, never another tree.
+//
+// Options are numbered as in the tree: those below `node.opened` have an edge, the others are to be opened. The others
+// differ in nothing but the prior, so that only the one of largest prior is ever looked at.
 #pragma once
 
 #include <span>
@@ -14,41 +17,54 @@ enum class Rule { uct, puct, gumbel };
 struct ChooseSettings {
   Rule rule = Rule::puct;
   double c = 1.5;        // how much the unknown attracts: c_puct, or UCT's constant
-  double fpu = 0.2;      // PUCT: an edge without a visit is worth its node's mean less this for the mover
+  double fpu = 0.2;      // PUCT: an option without a visit is worth its node's mean less this for the mover
   double c_visit = 50;   // Gumbel: how much values count beside priors,
   double c_scale = 1.0;  //         (c_visit + most visits) · c_scale
   int considered = 16;   // Gumbel: how many actions the root considers
 };
 
-/// The edge to follow from a node inside the tree. It never follows what cannot better what is already sure.
-int choose_inside(const Node&, std::span<const Edge>, const ChooseSettings&);
+/// The option to follow from a node inside the tree. It never follows what cannot better what is already sure.
+int choose_inside(Tree&, int node, const ChooseSettings&, Random&);
 
 /// Gumbel's root: sequential halving over the actions that noise and priors put first.
 class GumbelRoot {
  public:
-  /// Draws the noise for a search of so many simulations.
-  void begin(std::span<const Edge>, const ChooseSettings&, int simulations, Random&);
-  int choose(const Node&, std::span<const Edge>, const ChooseSettings&) const;
-  /// The action to play at the end: the best of the most visited.
-  int best(const Node&, std::span<const Edge>, const ChooseSettings&) const;
+  /// Opens what is to be considered in a search of so many simulations; without `noise` the largest priors.
+  void begin(Tree&, const ChooseSettings&, int simulations, bool noise, Random&);
+  /// Forgets the candidates: another root.
+  void clear() { candidates_.clear(); }
+  int choose(Tree&, const ChooseSettings&) const;
+  /// The option to play at the end: the best of the most visited.
+  int best(const Tree&, const ChooseSettings&) const;
 
  private:
-  std::vector<float> noise_;        // by edge
-  std::vector<uint32_t> schedule_;  // of each simulation: the visits of those considered
-
-  float merit(size_t edge, std::span<const Edge>, const std::vector<float>& completed) const;
+  struct Candidate {
+    float merit;  // noise + logit
+    int edge;
+    uint32_t before;  // visits that it had at the beginning
+  };
+  struct Round {
+    uint32_t first, considered, level;  // of simulations; of candidates; visits of each before the round
+  };
+  std::vector<Candidate> candidates_;  // best first
+  std::vector<Round> rounds_;
 };
 
-/// The policy that a search recommends for learning, by edge: priors improved by the values that were found.
-std::vector<float> improved_policy(const Node&, std::span<const Edge>, const ChooseSettings&);
+/// The policy that a search recommends, by option: priors improved by the values that were found.
+void improved_policy(const Tree&, int node, const ChooseSettings&, std::span<const float> priors,
+                     std::vector<float>& out);
+/// What a network is to learn from a search, by option; adds up to 1. Gumbel: the improved policy. PUCT: shares of
+/// visits, less those that it would not have spent had it known the values it found. What is won takes all; what is
+/// lost gets nothing while there is anything else.
+void policy_target(const Tree&, int node, const ChooseSettings&, std::span<const float> priors,
+                   std::vector<float>& out);
 
-/// Sets the priors of edges from a network's logits over all actions.
-void set_priors(std::span<Edge>, const float* logits);
+/// Priors of options from a network's logits over all actions. `out` has room for three numbers more.
+void softmax(std::span<const uint16_t> actions, const float* logits, float* out);
 /// Mixes Dirichlet noise of that concentration into priors.
-void add_noise(std::span<Edge>, double concentration, double weight, Random&);
+void add_noise(std::span<float> priors, double concentration, double weight, Random&);
 
-/// The edge of the best move: proven wins first (the shortest), proven losses last (the longest), else the most
-/// visited.
-int best_edge(const Node&, std::span<const Edge>);
+/// The best move: proven wins first (the shortest), proven losses last (the longest), else the most visited.
+int best_option(const Tree&, const Node&);
 
 }  // namespace tesuji

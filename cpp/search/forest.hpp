@@ -2,36 +2,12 @@
 // trees.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 
+#include "../core/crew.hpp"
 #include "search.hpp"
 
 namespace tesuji {
-
-/// A few threads that share out numbered jobs.
-class Crew {
- public:
-  explicit Crew(int threads);
-  ~Crew();
-  /// Calls job(0) … job(count − 1), each once, on some thread; returns when all are done.
-  void share(int count, const std::function<void(int)>& job);
-
- private:
-  std::vector<std::thread> threads_;
-  std::mutex mutex_;
-  std::condition_variable begin_, end_;
-  const std::function<void(int)>* job_ = nullptr;
-  int count_ = 0, next_ = 0, busy_ = 0;
-  uint64_t round_ = 0;
-  bool over_ = false;
-
-  void work();
-  bool take(std::unique_lock<std::mutex>&);
-};
 
 class Forest {
  public:
@@ -52,8 +28,13 @@ class Forest {
 
  private:
   std::vector<std::unique_ptr<Search>> searches_;
+  std::vector<int> counts_;      // [searches] leaves of each
   std::vector<int> first_leaf_;  // [searches + 1] of the batch
   Crew crew_;
+
+  /// Calls job(search, its number) for every search.
+  template <class Job>
+  void each(Job job);
 };
 
 }  // namespace tesuji

@@ -1,6 +1,7 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tesuji {
 
@@ -16,9 +17,21 @@ const char* stop_name(Stop stop) {
   return "";
 }
 
+namespace {
+
+/// Room for a list by option or by word, which every search of a thread uses in turn.
+template <class T>
+T* scratch(size_t size) {
+  thread_local std::vector<T> room;
+  if (room.size() < size) room.resize(size);
+  return room.data();
+}
+
+}  // namespace
+
 Search::Search(AnyState root, const SearchSettings& settings, uint64_t seed)
-    : root_(std::move(root)), settings_(settings), random_(seed), tree_(settings.memory), words_(root_.spec().words()) {
-  restart(root_, {});
+    : root_(std::move(root)), settings_(settings), random_(seed), tree_(settings.memory) {
+  set_root(-1);
 }
 
 void Search::restart(AnyState root, const std::vector<int>& moves_since) {
@@ -32,21 +45,44 @@ void Search::restart(AnyState root, const std::vector<int>& moves_since) {
     kept = next;
   }
   root_ = std::move(root);
-  if (kept >= 0 && tree_.node(kept).expanded()) {
+  set_root(kept);
+}
+
+void Search::play(int action) {
+  int kept = -1;
+  for (const Edge& e : tree_.edges(tree_.node(Tree::kRoot))) {
+    if (e.action == action) kept = e.child;
+  }
+  root_.game().play(root_.get(), action);
+  set_root(kept);
+}
+
+void Search::set_root(int kept) {
+  // Leaves that were never answered have no priors: such a tree cannot be kept.
+  if (kept >= 0 && count_ == 0 && tree_.node(kept).expanded()) {
     tree_.advance(kept);
   } else {
     tree_.clear();
     tree_.add_node(root_.to_play());
     set_result(Tree::kRoot, root_);
   }
-  begin();
+  count_ = 0;
+  clean_.clear();
+  begin(settings_.visits, noise_);
 }
 
-void Search::begin() {
+void Search::begin(int visits, bool noise) {
+  if (count_ > 0) return set_root(-1);
+  settings_.visits = visits;
+  noise_ = noise;
+  if (!clean_.empty()) {
+    tree_.set_priors(Tree::kRoot, clean_priors());
+    clean_.clear();
+  }
+  gumbel_.clear();
   stop_ = Stop::running;
   drawn_ = false;
   ticks_ = 0;
-  count_ = 0;
   next_checkpoint_ = settings_.checkpoint;
   started_ = std::chrono::steady_clock::now();
   check_limits();
@@ -57,25 +93,33 @@ void Search::begin() {
 
 bool Search::select(Walk& walk, bool grow) {
   const AnyGame& game = root_.game();
-  game.assign(walk.state.get(), root_.get());
   walk.path.clear();
+  if (tree_.full(game.spec.actions)) {
+    stop_ = Stop::full;
+    return false;
+  }
+  game.assign(walk.state.get(), root_.get());
   int& at = walk.leaf = Tree::kRoot;
   while (true) {
     if (tree_.node(at).awaited) return false;  // another walk waits for its answer
     if (tree_.node(at).bounds.proven()) break;
     if (!tree_.node(at).expanded()) {
-      // A leaf gets its edges when it is met again: most are met once, and edges are what costs memory.
+      // A leaf gets its options when it is met again: most are met once, and options are what costs memory.
       if (!grow || (tree_.node(at).visits == 0 && at != Tree::kRoot)) break;
-      expand(walk, nullptr);
-      if (done()) break;
+      expand(walk);
+      // Without a policy the order decides between equals: a random one prefers nothing. UCT draws as it goes.
+      if (settings_.choose.rule != Rule::uct) {
+        const auto actions = tree_.actions(tree_.node(at));
+        for (size_t i = actions.size(); i > 1; --i)
+          std::swap(actions[i - 1], actions[random_.below(static_cast<int>(i))]);
+      }
       if (at == Tree::kRoot) prepare_root();
     }
-    const Node& node = tree_.node(at);
-    const auto edges = tree_.edges(node);
-    const int chosen = at == Tree::kRoot && settings_.choose.rule == Rule::gumbel
-                           ? gumbel_.choose(node, edges, settings_.choose)
-                           : choose_inside(node, edges, settings_.choose);
-    Edge& edge = edges[chosen];
+    int chosen = at == Tree::kRoot && settings_.choose.rule == Rule::gumbel
+                     ? gumbel_.choose(tree_, settings_.choose)
+                     : choose_inside(tree_, at, settings_.choose, random_);
+    if (chosen >= tree_.node(at).opened) chosen = tree_.open(at, chosen);
+    Edge& edge = tree_.edges(tree_.node(at))[chosen];
     ++edge.pending;
     walk.path.push_back({at, chosen});
     game.play(walk.state.get(), edge.action);
@@ -83,7 +127,6 @@ bool Search::select(Walk& walk, bool grow) {
       at = edge.child;
       continue;
     }
-    ++tree_.node(at).tried;
     bool is_new = true;
     at = edge.child = settings_.transpositions ? tree_.add_node(walk.state.to_play(), walk.state.hash(), is_new)
                                                : tree_.add_node(walk.state.to_play());
@@ -101,29 +144,13 @@ void Search::set_result(int node, const AnyState& state) {
   tree_.node(node).bounds = {value, value};
 }
 
-// ── Step 2. Expand: the leaf gets its edges, with priors. ───────────────────────────────────────────────────────────
+// ── Step 2. Expand: the leaf gets its options; their priors come with the evaluator's answer. ───────────────────────
 
-void Search::expand(const Walk& walk, const float* logits) {
-  root_.game().legal(walk.state.get(), words_.data());
-  actions_.clear();
-  for (size_t i = 0; i < words_.size(); ++i) {
-    for (uint64_t w = words_[i]; w; w &= w - 1) actions_.push_back(static_cast<int>(64 * i) + std::countr_zero(w));
-  }
-  if (!logits) {
-    // Without a policy the order decides between equals: a random one prefers nothing.
-    for (size_t i = actions_.size(); i > 1; --i)
-      std::swap(actions_[i - 1], actions_[random_.below(static_cast<int>(i))]);
-  }
-  if (tree_.full(actions_.size())) {
-    stop_ = Stop::full;
-    return;
-  }
-  const auto edges = tree_.expand(walk.leaf, actions_);
-  if (logits) {
-    set_priors(edges, logits);
-  } else {
-    for (Edge& e : edges) e.prior = 1.0f / static_cast<float>(edges.size());
-  }
+void Search::expand(const Walk& walk) {
+  const size_t words = root_.spec().words();
+  uint64_t* legal = scratch<uint64_t>(words);
+  root_.game().legal(walk.state.get(), legal);
+  tree_.expand(walk.leaf, {legal, words});
 }
 
 // ── Step 3. Backup: in tree.cpp, together with the proofs. ──────────────────────────────────────────────────────────
@@ -143,7 +170,7 @@ void Search::simulate(Inner inner, int rollouts) {
   if (waiting_.empty()) waiting_.push_back({root_, {}, 0});
   Walk& walk = waiting_[0];
   prepare_root();
-  select(walk, true);
+  if (!select(walk, true)) return;
   if (Node& leaf = tree_.node(walk.leaf); !leaf.bounds.proven()) {
     if (inner == Inner::uniform) {
       leaf.own_value = 0;
@@ -178,6 +205,8 @@ int Search::collect() {
       settle(walk);
       prepare_root();
     } else {
+      // While the state is at hand; the answer then needs no rules.
+      expand(walk);
       leaf.awaited = true;
       ++count_;
     }
@@ -191,20 +220,41 @@ void Search::deliver(int i, const float* logits, double value) {
   leaf.awaited = false;
   // The network speaks for the mover; here the value turns to First's side.
   leaf.own_value = static_cast<float>(leaf.to_play == 0 ? value : -value);
-  expand(walk, logits);
+  float* priors = scratch<float>(leaf.options + 3);
+  softmax(tree_.actions(leaf), logits, priors);
+  tree_.set_priors(walk.leaf, {priors, leaf.options});
   settle(walk);
 }
 
 void Search::end_delivery() { count_ = 0; }
 
 void Search::prepare_root() {
-  Node& root = tree_.node(Tree::kRoot);
-  if (drawn_ || !root.expanded()) return;
+  const Node& root = tree_.node(Tree::kRoot);
+  if (drawn_ || !root.expanded() || root.awaited) return;
   drawn_ = true;
-  const auto edges = tree_.edges(root);
-  if (settings_.noise_weight > 0) add_noise(edges, settings_.noise_concentration, settings_.noise_weight, random_);
-  if (settings_.choose.rule == Rule::gumbel)
-    gumbel_.begin(edges, settings_.choose, std::max(1, settings_.visits - 1), random_);
+  if (noise_ && settings_.noise_weight > 0) {
+    const auto actions = tree_.actions(root);
+    std::vector<float> priors(tree_.priors(root).begin(), tree_.priors(root).end());
+    clean_.resize(root_.spec().actions);
+    for (size_t i = 0; i < priors.size(); ++i) clean_[actions[i]] = priors[i];
+    add_noise(priors, settings_.noise_concentration, settings_.noise_weight, random_);
+    tree_.set_priors(Tree::kRoot, priors);
+  }
+  if (settings_.choose.rule == Rule::gumbel) {
+    const int left = std::max(1, settings_.visits - static_cast<int>(root.visits));
+    gumbel_.begin(tree_, settings_.choose, left, noise_, random_);
+  }
+}
+
+std::vector<float> Search::clean_priors() const {
+  const Node& root = tree_.node(Tree::kRoot);
+  const auto now = tree_.priors(root);
+  std::vector<float> priors(now.begin(), now.end());
+  if (!clean_.empty()) {
+    const auto actions = tree_.actions(root);
+    for (size_t i = 0; i < priors.size(); ++i) priors[i] = clean_[actions[i]];
+  }
+  return priors;
 }
 
 void Search::check_limits() {
@@ -230,28 +280,70 @@ void Search::check_limits() {
 
 int Search::best_action() const {
   const Node& root = tree_.node(Tree::kRoot);
-  const auto edges = tree_.edges(root);
-  if (edges.empty()) return -1;
+  if (!root.expanded()) return -1;
   const int best =
-      settings_.choose.rule == Rule::gumbel ? gumbel_.best(root, edges, settings_.choose) : best_edge(root, edges);
-  return edges[best].action;
+      settings_.choose.rule == Rule::gumbel ? gumbel_.best(tree_, settings_.choose) : best_option(tree_, root);
+  return tree_.actions(root)[best];
+}
+
+int Search::played_action(double temperature, Random& random) const {
+  const Node& root = tree_.node(Tree::kRoot);
+  const int best = best_action();
+  if (temperature <= 0 || settings_.choose.rule == Rule::gumbel || root.bounds.sure(root.to_play) > 0) return best;
+  const auto edges = tree_.edges(root);
+  uint32_t most = 0;
+  for (const Edge& e : edges) most = std::max(most, e.visits);
+  const auto weight = [&](const Edge& e) {
+    if (e.visits == 0 || e.bounds.hope(root.to_play) < 0) return 0.0;
+    return std::pow(static_cast<double>(e.visits) / most, 1 / temperature);
+  };
+  double left = 0;
+  for (const Edge& e : edges) left += weight(e);
+  left *= static_cast<double>(random.next() >> 11) * 0x1p-53;
+  for (const Edge& e : edges) {
+    if (weight(e) > 0 && (left -= weight(e)) < 0) return e.action;
+  }
+  return best;
+}
+
+double Search::root_value() const {
+  const Node& root = tree_.node(Tree::kRoot);
+  return root.bounds.proven() ? root.bounds.low : root.mean();
+}
+
+void Search::target(std::vector<std::pair<uint16_t, float>>& out) const {
+  out.clear();
+  const Node& root = tree_.node(Tree::kRoot);
+  if (!root.expanded()) return;
+  std::vector<float> weights;
+  policy_target(tree_, Tree::kRoot, settings_.choose, clean_priors(), weights);
+  constexpr float kLeast = 1e-4f;
+  const auto actions = tree_.actions(root);
+  float sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] < kLeast) continue;
+    sum += weights[i];
+    out.emplace_back(actions[i], weights[i]);
+  }
+  for (auto& [action, weight] : out) weight /= sum;
 }
 
 std::vector<MoveReport> Search::report() const {
   const Node& root = tree_.node(Tree::kRoot);
-  const auto edges = tree_.edges(root);
-  if (edges.empty()) return {};
-  const auto improved = improved_policy(root, edges, settings_.choose);
+  if (!root.expanded()) return {};
+  std::vector<float> improved;
+  improved_policy(tree_, Tree::kRoot, settings_.choose, tree_.priors(root), improved);
   std::vector<MoveReport> moves;
-  for (size_t i = 0; i < edges.size(); ++i) {
-    const Edge& e = edges[i];
+  for (size_t i = 0; i < improved.size(); ++i) {
+    Edge e{.prior = tree_.priors(root)[i], .action = tree_.actions(root)[i]};
+    if (i < root.opened) e = tree_.edges(root)[i];
     MoveReport move{e.action, e.visits, e.value, e.prior, improved[i], e.bounds, e.plies, {e.action}};
     for (int at = e.child; at >= 0 && tree_.node(at).expanded() && move.line.size() < 100;) {
-      const auto further = tree_.edges(tree_.node(at));
-      const Edge& next = further[best_edge(tree_.node(at), further)];
-      if (next.visits == 0) break;
-      move.line.push_back(next.action);
-      at = next.child;
+      const Node& node = tree_.node(at);
+      const int best = best_option(tree_, node);
+      if (best >= node.opened || tree_.edges(node)[best].visits == 0) break;
+      move.line.push_back(tree_.edges(node)[best].action);
+      at = tree_.edges(node)[best].child;
     }
     moves.push_back(std::move(move));
   }

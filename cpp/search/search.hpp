@@ -47,8 +47,11 @@ class Search {
 
   /// Starts anew from a state; keeps the part of the tree that its last moves lead to, where there is one.
   void restart(AnyState root, const std::vector<int>& moves_since);
-  /// Begins the clock and the budget of another search over the tree as it stands.
-  void begin();
+  /// Plays a legal move on the root, and goes on as after `restart`.
+  void play(int action);
+  /// Begins another search over the tree as it stands: the clock, so many visits, and noise at the root or none
+  /// (neither Dirichlet's nor Gumbel's).
+  void begin(int visits, bool noise);
 
   const AnyState& root() const { return root_; }
   const Tree& tree() const { return tree_; }
@@ -70,7 +73,15 @@ class Search {
   /// After all are delivered.
   void end_delivery();
 
+  // ── What was found ──
   int best_action() const;
+  /// The move to play: the best; with a temperature, by chance in proportion to visits^(1/temperature), where no win is
+  /// proven and something else than proven losses is there. Gumbel's chance lies in its noise: it plays the best.
+  int played_action(double temperature, Random&) const;
+  /// For First.
+  double root_value() const;
+  /// What a network is to learn here: actions and weights, which add up to 1. Those below 1e−4 are left out.
+  void target(std::vector<std::pair<uint16_t, float>>& out) const;
   std::vector<MoveReport> report() const;  // best first
 
  private:
@@ -86,22 +97,24 @@ class Search {
   Tree tree_;
   GumbelRoot gumbel_;
   Stop stop_ = Stop::running;
-  bool drawn_ = false;  // the root's noise
+  bool noise_ = true;   // whether this search has noise at the root
+  bool drawn_ = false;  // and whether it was drawn
   uint32_t next_checkpoint_ = 0;
   std::chrono::steady_clock::time_point started_;
   std::vector<Walk> waiting_;  // [leaves], the first `count_` in use
   int count_ = 0;
   int ticks_ = 0;
-  std::vector<uint64_t> words_;  // scratch for legal moves
-  std::vector<int> actions_;
+  std::vector<float> clean_;  // [actions] the root's priors before Dirichlet's noise; empty: there is none
 
-  /// Whether the walk found a leaf. `grow`: leaves get their edges on the way, without an evaluator's policy.
+  /// Whether the walk found a leaf. `grow`: leaves get their options on the way, without an evaluator's policy.
   bool select(Walk&, bool grow);
-  void expand(const Walk&, const float* logits);
+  void expand(const Walk&);
   void set_result(int node, const AnyState&);
   void settle(const Walk&);
   void release(const Walk&);
+  void set_root(int kept);
   void prepare_root();
+  std::vector<float> clean_priors() const;
   void check_limits();
 };
 

@@ -1,6 +1,7 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace tesuji {
@@ -8,11 +9,19 @@ namespace tesuji {
 void Tree::clear() {
   nodes_.clear();
   edges_.clear();
+  free_.fill(-1);
+  actions_.clear();
+  priors_.clear();
   by_key_.clear();
   keys_ = 0;
 }
 
-bool Tree::full(size_t edges) const { return bytes() + sizeof(Node) + edges * sizeof(Edge) > memory_; }
+bool Tree::full(size_t options) const {
+  // A node, its options, a block of edges of twice the size, and a table of keys of twice the size.
+  size_t more = sizeof(Node) + options * (sizeof(uint16_t) + sizeof(float) + 2 * sizeof(Edge));
+  if (keys_ > 0 && 2 * (keys_ + 1) > by_key_.size()) more += by_key_.size() * sizeof(Place);
+  return bytes() + more > memory_;
+}
 
 int Tree::add_node(int to_play) {
   nodes_.emplace_back();
@@ -44,14 +53,68 @@ Tree::Place& Tree::place(uint64_t key) {
   return by_key_[at];
 }
 
-std::span<Edge> Tree::expand(int node, std::span<const int> actions) {
-  nodes_[node].first_edge = static_cast<int32_t>(edges_.size());
-  nodes_[node].edges = static_cast<uint16_t>(actions.size());
-  for (const int action : actions) {
-    edges_.emplace_back();
-    edges_.back().action = static_cast<int16_t>(action);
+void Tree::expand(int node, std::span<const uint64_t> actions) {
+  Node& n = nodes_[node];
+  n.first_option = static_cast<int32_t>(actions_.size());
+  for (size_t i = 0; i < actions.size(); ++i) {
+    for (uint64_t w = actions[i]; w; w &= w - 1)
+      actions_.push_back(static_cast<uint16_t>(64 * i + std::countr_zero(w)));
   }
-  return edges(nodes_[node]);
+  n.options = static_cast<uint16_t>(actions_.size() - n.first_option);
+  n.best_prior = 1 / static_cast<float>(n.options);
+  priors_.resize(actions_.size(), n.best_prior);
+}
+
+void Tree::set_priors(int node, std::span<const float> priors) {
+  Node& n = nodes_[node];
+  std::copy(priors.begin(), priors.end(), priors_.begin() + n.first_option);
+  for (int i = 0; i < n.opened; ++i) edges_[n.first_edge + i].prior = priors[i];
+  if (n.opened < n.options) find_best(n);
+}
+
+void Tree::find_best(Node& n) const {
+  const float* priors = priors_.data() + n.first_option;
+  // Four running maxima, which compilers keep in one register.
+  std::array<float, 4> most{-1, -1, -1, -1};
+  int i = n.opened;
+  for (; i + 4 <= n.options; i += 4) {
+    for (int k = 0; k < 4; ++k) most[k] = priors[i + k] > most[k] ? priors[i + k] : most[k];
+  }
+  for (; i < n.options; ++i) most[0] = std::max(most[0], priors[i]);
+  n.best_prior = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+  n.best = static_cast<uint16_t>(std::find(priors + n.opened, priors + n.options - 1, n.best_prior) - priors);
+}
+
+int32_t Tree::take_block(int size) {
+  const int32_t block = free_[size];
+  if (block >= 0) {
+    free_[size] = edges_[block].child;
+    return block;
+  }
+  edges_.resize(edges_.size() + (size_t{1} << size));
+  return static_cast<int32_t>(edges_.size() - (size_t{1} << size));
+}
+
+int Tree::open(int node, int option) {
+  Node& n = nodes_[node];
+  const int at = n.opened;
+  // Step 1. The option goes to the end of the open ones.
+  const size_t from = n.first_option + option, to = n.first_option + at;
+  std::swap(actions_[from], actions_[to]);
+  std::swap(priors_[from], priors_[to]);
+  n.best = static_cast<uint16_t>(n.best == option ? 0 : n.best == at ? option : n.best);
+  // Step 2. Its edge goes there too.
+  if (at == 0) {
+    n.first_edge = take_block(0);
+  } else if (std::has_single_bit(static_cast<unsigned>(at))) {
+    const int size = std::countr_zero(static_cast<unsigned>(at));
+    const int32_t block = take_block(size + 1);
+    std::copy_n(edges_.begin() + n.first_edge, at, edges_.begin() + block);
+    edges_[n.first_edge].child = std::exchange(free_[size], n.first_edge);
+    n.first_edge = block;
+  }
+  edges_[n.first_edge + at] = {.prior = priors_[to], .action = actions_[to]};
+  return n.opened++;
 }
 
 void Tree::backup(std::span<const Step> path, int leaf, double value) {
@@ -83,7 +146,7 @@ bool Tree::prove(int parent, Edge& edge) {
   // The mover gets the best of his edges: sure of the best that one makes sure, and hoping for the best that one
   // allows.
   const int player = node.to_play;
-  int sure = -1, hope = -1;
+  int sure = -1, hope = node.opened < node.options ? 1 : -1;
   for (const Edge& e : edges(node)) {
     sure = std::max(sure, e.bounds.sure(player));
     hope = std::max(hope, e.bounds.hope(player));
@@ -109,33 +172,38 @@ void Tree::advance(int child) {
   // Walk from the new root, breadth first, and give what is met its new place.
   std::vector<int> moved(nodes_.size(), -1), order{child};
   moved[child] = 0;
-  std::vector<Node> nodes;
-  std::vector<Edge> kept;
+  Tree kept(memory_);
+  kept.nodes_.reserve(nodes_.capacity());
+  kept.edges_.reserve(edges_.capacity());
+  kept.actions_.reserve(actions_.capacity());
+  kept.priors_.reserve(priors_.capacity());
   for (size_t i = 0; i < order.size(); ++i) {
     Node node = nodes_[order[i]];
     const auto from = edges(node);
-    node.first_edge = static_cast<int32_t>(kept.size());
-    for (Edge edge : from) {
-      if (edge.child >= 0) {
-        if (moved[edge.child] < 0) {
-          moved[edge.child] = static_cast<int>(order.size());
-          order.push_back(edge.child);
-        }
-        edge.child = moved[edge.child];
+    const auto actions = this->actions(node);
+    const auto priors = this->priors(node);
+    node.first_option = static_cast<int32_t>(kept.actions_.size());
+    kept.actions_.insert(kept.actions_.end(), actions.begin(), actions.end());
+    kept.priors_.insert(kept.priors_.end(), priors.begin(), priors.end());
+    if (!from.empty()) node.first_edge = kept.take_block(std::bit_width(from.size() - 1));
+    for (size_t k = 0; k < from.size(); ++k) {
+      Edge& edge = kept.edges_[node.first_edge + k] = from[k];
+      if (edge.child < 0) continue;
+      if (moved[edge.child] < 0) {
+        moved[edge.child] = static_cast<int>(order.size());
+        order.push_back(edge.child);
       }
-      kept.push_back(edge);
+      edge.child = moved[edge.child];
     }
-    nodes.push_back(node);
+    kept.nodes_.push_back(node);
   }
-  nodes_ = std::move(nodes);
-  edges_ = std::move(kept);
-  keys_ = 0;
-  const auto before = std::exchange(by_key_, std::vector<Place>(by_key_.size()));
-  for (const Place& p : before) {
+  kept.by_key_.resize(by_key_.size());
+  for (const Place& p : by_key_) {
     if (p.node < 0 || moved[p.node] < 0) continue;
-    place(p.key) = {p.key, moved[p.node]};
-    ++keys_;
+    kept.place(p.key) = {p.key, moved[p.node]};
+    ++kept.keys_;
   }
+  *this = std::move(kept);
 }
 
 }  // namespace tesuji

@@ -1,10 +1,16 @@
-// The tree that every search grows: nodes and edges in two growing arrays, by index. It knows no rules and chooses
-// nothing.
+// The tree that every search grows: nodes, their options and the edges that were followed, in growing arrays, by index.
+// It knows no rules and chooses nothing.
+//
+//   node ──▶ options  [open │ the others]   every legal move: an action and a prior, 6 bytes
+//              edges  [open]                what is known of the moves that were followed, in the same order
+//
+// Most options of most nodes are never followed, and differ in nothing but the prior.
 //
 // Values belong to First, everywhere in here; they turn to the mover's side only where a move is chosen (choose.hpp)
 // and at the network's border (search.cpp). Who moves is asked of the game; plies are never counted for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,59 +29,80 @@ struct Bounds {
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
+/// An option that was opened, to be followed.
 struct Edge {
-  float prior;
+  float prior = 0;
   float value = 0;  // mean for First over the visits; 0 before the first
   uint32_t visits = 0;
   int32_t child = -1;  // node; −1 before the first visit
-  int16_t action;
+  uint16_t action = 0;
   uint16_t pending = 0;  // visits under way, not yet answered
-  Bounds bounds;
+  Bounds bounds{};
   uint16_t plies = 0;  // to the end, where proven
 };
 
 struct Node {
   double sum = 0;  // of values for First
   uint32_t visits = 0;
+  int32_t first_option = 0;
   int32_t first_edge = 0;
-  uint16_t edges = 0;  // 0 before it is expanded
-  uint16_t tried = 0;  // edges that were ever followed
-  uint16_t plies = 0;  // to the end, where proven
+  uint16_t options = 0;  // 0 before it is expanded
+  uint16_t opened = 0;   // the first so many options, which have an edge
+  uint16_t plies = 0;    // to the end, where proven
   Bounds bounds;
   uint8_t to_play = 0;
   bool awaited = false;  // an evaluator is at work on it
+  uint16_t best = 0;     // of the unopened options the one of largest prior; less than `opened`: to be looked for
+  float best_prior = 0;  // its prior, or more
   float own_value = 0;   // what the evaluator said, for First
 
   double mean() const { return visits ? sum / visits : 0.0; }
-  bool expanded() const { return edges > 0; }
+  bool expanded() const { return options > 0; }
 };
 
 class Tree {
  public:
   /// A tree of at most so many bytes.
-  explicit Tree(size_t memory) : memory_(memory) {}
+  explicit Tree(size_t memory) : memory_(memory) { free_.fill(-1); }
 
   static constexpr int kRoot = 0;
 
   void clear();
   bool empty() const { return nodes_.empty(); }
-  /// Whether another node with so many edges may be too much.
-  bool full(size_t edges) const;
+  /// Whether another walk may be too much, where a node has at most so many options.
+  bool full(size_t options) const;
   size_t bytes() const {
-    return nodes_.size() * sizeof(Node) + edges_.size() * sizeof(Edge) + by_key_.size() * sizeof(Place);
+    return nodes_.size() * sizeof(Node) + edges_.size() * sizeof(Edge) +
+           actions_.size() * (sizeof(uint16_t) + sizeof(float)) + by_key_.size() * sizeof(Place);
   }
 
   Node& node(int i) { return nodes_[i]; }
   const Node& node(int i) const { return nodes_[i]; }
   int size() const { return static_cast<int>(nodes_.size()); }
-  std::span<Edge> edges(const Node& n) { return {edges_.data() + n.first_edge, n.edges}; }
-  std::span<const Edge> edges(const Node& n) const { return {edges_.data() + n.first_edge, n.edges}; }
+  std::span<Edge> edges(const Node& n) { return {edges_.data() + n.first_edge, n.opened}; }
+  std::span<const Edge> edges(const Node& n) const { return {edges_.data() + n.first_edge, n.opened}; }
+  std::span<uint16_t> actions(const Node& n) { return {actions_.data() + n.first_option, n.options}; }
+  std::span<const uint16_t> actions(const Node& n) const { return {actions_.data() + n.first_option, n.options}; }
+  std::span<const float> priors(const Node& n) const { return {priors_.data() + n.first_option, n.options}; }
 
   /// A new node; with a key, the node that the same key was given before.
   int add_node(int to_play);
   int add_node(int to_play, uint64_t key, bool& is_new);
-  /// Gives a node its edges, without priors.
-  std::span<Edge> expand(int node, std::span<const int> actions);
+  /// Gives a node its options, a set of actions in words of bits. All have the same prior.
+  void expand(int node, std::span<const uint64_t> actions);
+  /// Gives priors to options, in their order.
+  void set_priors(int node, std::span<const float> priors);
+  /// The unopened option of largest prior; there is one.
+  int best_unopened(Node& n) {
+    if (n.best < n.opened) find_best(n);
+    return n.best;
+  }
+  int best_unopened(Node n) const {
+    if (n.best < n.opened) find_best(n);
+    return n.best;
+  }
+  /// Gives an unopened option an edge; it changes places with the first unopened one. The edge's number.
+  int open(int node, int option);
 
   /// One visit of value `value` (for First) to the child of an edge, which came from `parent`.
   struct Step {
@@ -92,7 +119,11 @@ class Tree {
  private:
   size_t memory_;
   std::vector<Node> nodes_;
+  // A node's edges lie together in a block of 1, 2, 4, … places; one that is full moves to the next size.
   std::vector<Edge> edges_;
+  std::array<int32_t, 17> free_;  // by size: the first block that is free; its first edge's `child` is the next
+  std::vector<uint16_t> actions_;
+  std::vector<float> priors_;
   // Open addressing: a power of two of places, at most half of them taken; node −1 is a free place.
   struct Place {
     uint64_t key;
@@ -102,6 +133,8 @@ class Tree {
   size_t keys_ = 0;
 
   Place& place(uint64_t key);
+  int32_t take_block(int size);
+  void find_best(Node&) const;
 };
 
 }  // namespace tesuji
