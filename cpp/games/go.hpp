@@ -33,9 +33,8 @@ class Go {
   Bits<kActions> legal() const {
     Bits<kActions> moves;
     if (over()) return moves;
-    stones_.empty().each([&](int cell) {
-      if (allowed(cell)) moves.set(cell);
-    });
+    const Cells cells = allowed();
+    std::copy(cells.words.begin(), cells.words.end(), moves.words.begin());
     moves.set(kPass);
     return moves;
   }
@@ -228,6 +227,13 @@ class Go {
     return history_.has(position);
   }
   bool allowed(int cell) const { return stones_.lives(mover_, cell) && !repeats(cell); }
+  Cells allowed() const {
+    Cells cells = stones_.living(mover_);
+    (cells & lost_[mover_]).each([&](int cell) {
+      if (repeats(cell)) cells.reset(cell);
+    });
+    return cells;
+  }
 
   /// Of each player: his stones, and the empty cells that only his stones reach.
   std::array<Cells, 2> areas() const {
@@ -246,7 +252,7 @@ class Go {
   }
 
   void put_legal(Planes& out, int plane) const {
-    legal().each([&](int action) { out.set_if(plane, locate(action)); });
+    if (!over()) out.put(plane, allowed());
   }
   void put_last(Planes& out, int plane) const {
     for (const int action : {last_, before_}) out.set_if(plane++, action < 0 ? -1 : locate(action));

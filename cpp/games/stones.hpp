@@ -74,6 +74,16 @@ class Stones {
     return false;
   }
 
+  /// The empty cells where a stone of `player` lives.
+  Cells living(int player) const {
+    const Cells open = empty();
+    Cells cells = open & spread(open);  // beside an empty cell; few others are left to look at
+    (open & ~cells).each([&](int cell) {
+      if (lives(player, cell)) cells.set(cell);
+    });
+    return cells;
+  }
+
   /// Puts a stone on an empty cell; removes the other's chains that lose their last liberty, calling `removed(cell)`
   /// for each stone.
   template <class Removed>
@@ -125,17 +135,13 @@ class Stones {
   /// levels[player][k]: the stones of chains with exactly k + 1 liberties, for k = 0 … 2.
   std::array<std::array<Cells, 3>, 2> by_liberties() const {
     std::array<std::array<Cells, 3>, 2> levels{};
+    const Cells open = empty();
     for (int player = 0; player < 2; ++player) {
       of_[player].each([&](int cell) {
-        if (head_[cell] != cell) return;
-        Cells chain, liberties;
-        each_of_chain(cell, [&](int stone) {
-          chain.set(stone);
-          for (const int n : kNeighbours[stone]) {
-            if (colour_[n] == kEmpty) liberties.set(n);
-          }
-        });
-        if (const int count = liberties.count(); count <= 3) levels[player][count - 1] |= chain;
+        if (head_[cell] != cell || chains_[cell].links > 4 * 3) return;  // no cell has more than four links
+        Cells chain;
+        each_of_chain(cell, [&](int stone) { chain.set(stone); });
+        if (const int count = (spread(chain) & open).count(); count <= 3) levels[player][count - 1] |= chain;
       });
     }
     return levels;

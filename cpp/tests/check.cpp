@@ -1,6 +1,9 @@
 // The core without Python, built with sanitizers by `make sanitize`: every game obeys the laws, the laws see every
 // fault, and every kind of search runs on every game. That searches are right is tested in Python; here they must not
 // stumble.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -37,6 +40,49 @@ void is_seen(const std::string& expected) {
   for (const auto& sentence : broken) std::printf("    seen instead: %s\n", sentence.c_str());
 }
 
+/// Whether what a search gives to learning is sound: legal moves with weights that add up to 1, and noise that leaves
+/// no trace in the next search.
+bool learns(Search& search, Random& random) {
+  std::vector<std::pair<uint16_t, float>> target;
+  search.target(target);
+  double sum = 0;
+  bool sound = true;
+  for (const auto& [action, weight] : target) {
+    sum += weight;
+    sound = sound && weight > 0 && search.root().is_legal(action);
+  }
+  sound = sound && std::abs(sum - 1) < 1e-5 && std::abs(search.root_value()) <= 1;
+  for (const double temperature : {0.0, 1.0}) {
+    sound = sound && search.root().is_legal(search.played_action(temperature, random));
+  }
+  const auto priors = [&](bool noise) {
+    search.begin(static_cast<int>(search.visits()) + 20, noise);
+    while (!search.done()) search.simulate(Search::Inner::uniform, 1);
+    std::vector<std::pair<int, double>> seen;
+    for (const MoveReport& move : search.report()) seen.emplace_back(move.action, move.prior);
+    std::sort(seen.begin(), seen.end());
+    return seen;
+  };
+  const auto clean = priors(false);
+  priors(true);
+  return sound && priors(false) == clean;
+}
+
+/// Whether a crew does every number's work once, on threads of its own numbers.
+bool crew_works(int threads) {
+  Crew crew(threads);
+  bool right = crew.threads() == threads;
+  std::vector<std::atomic<int>> done(1000);
+  for (int round = 1; round <= 300; ++round) {
+    crew.share(static_cast<int>(done.size()), 1 + round % 70, [&](int from, int to, int thread) {
+      if (thread < 0 || thread >= threads) std::abort();
+      for (int i = from; i < to; ++i) ++done[i];
+    });
+    for (const auto& n : done) right = right && n == round;
+  }
+  return right;
+}
+
 /// Runs every search on a few positions; each must end with a legal move.
 void searches(const AnyGame& game) {
   bool legal = true;
@@ -69,9 +115,15 @@ void searches(const AnyGame& game) {
         Search& search = forest->search(static_cast<int>(i));
         const int action = search.best_action();
         legal = legal && states[i].is_legal(action) && search.report()[0].action == action;
+        legal = legal && learns(search, random);
         AnyState next = states[i];
         next.play(action);
-        search.restart(next, {action});
+        if (forest == &inside) {
+          search.restart(next, {action});
+        } else {
+          search.play(action);
+        }
+        legal = legal && search.root() == next;
       }
     }
   }
@@ -88,7 +140,7 @@ void searches(const AnyGame& game) {
     table.train(200, 0.6, 1, 2);
   }
   ++(legal ? passed : failed);
-  if (!legal) std::printf("%-15s A SEARCH PLAYS AN ILLEGAL MOVE\n", game.spec.name.c_str());
+  if (!legal) std::printf("%-15s A SEARCH STUMBLES\n", game.spec.name.c_str());
 }
 
 }  // namespace
@@ -98,6 +150,11 @@ int main(int count, char** words) {
   for (const auto& game : all_games()) {
     obeys(game, games);
     searches(game);
+  }
+  for (const int threads : {1, 2, 5}) {
+    const bool works = crew_works(threads);
+    ++(works ? passed : failed);
+    if (!works) std::printf("A CREW OF %d LOSES WORK\n", threads);
   }
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);
