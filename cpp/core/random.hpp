@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -31,6 +32,10 @@ class Random {
 
   /// 0 … n−1. Each value's chance is off by less than n / 2³².
   int below(int n) { return static_cast<int>((next() >> 32) * static_cast<uint64_t>(n) >> 32); }
+  /// Between 0 and 1, never either.
+  double real() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
+  /// From the normal distribution.
+  double normal() { return std::sqrt(-2 * std::log(real())) * std::cos(6.283185307179586 * real()); }
 
  private:
   uint64_t counter_;

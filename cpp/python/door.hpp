@@ -225,5 +225,10 @@ void bind_search(nb::module_&);
 void bind_table(nb::module_&);
 void bind_exact(nb::module_&);
 void bind_alphabeta(nb::module_&);
+void bind_selfplay(nb::module_&);
+
+struct SearchSettings;
+/// Settings by the names of `tesuji.SearchSettings`, which has checked them.
+SearchSettings read_search_settings(const nb::dict&);
 
 }  // namespace tesuji

@@ -6,10 +6,8 @@
 #include "door.hpp"
 
 namespace tesuji {
-namespace {
 
-/// Settings by the names of `tesuji.SearchSettings`, which has checked them.
-SearchSettings read_settings(const nb::dict& given) {
+SearchSettings read_search_settings(const nb::dict& given) {
   SearchSettings s;
   std::string rule = "puct";
   const auto read = [&](const char* name, auto& field) {
@@ -33,6 +31,8 @@ SearchSettings read_settings(const nb::dict& given) {
   s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
   return s;
 }
+
+namespace {
 
 struct PyForest {
   PyGame game;
@@ -80,7 +80,7 @@ void bind_search(nb::module_& m) {
                 throw std::invalid_argument("a state of another game cannot be searched here");
               roots.push_back(state->state);
             }
-            new (self) PyForest(game, std::move(roots), read_settings(settings), seed_of(seed), threads);
+            new (self) PyForest(game, std::move(roots), read_search_settings(settings), seed_of(seed), threads);
           },
           "game"_a, "states"_a, "settings"_a, "seed"_a, "threads"_a,
           nb::sig("def __init__(self, game: Game, states: list[State], settings: dict[str, object], seed: int, "

@@ -48,10 +48,10 @@ void Search::restart(AnyState root, const std::vector<int>& moves_since) {
   set_root(kept);
 }
 
-void Search::play(int action) {
+void Search::play(int action, bool keep) {
   int kept = -1;
   for (const Edge& e : tree_.edges(tree_.node(Tree::kRoot))) {
-    if (e.action == action) kept = e.child;
+    if (keep && e.action == action) kept = e.child;
   }
   root_.game().play(root_.get(), action);
   set_root(kept);
@@ -309,6 +309,11 @@ int Search::played_action(double temperature, Random& random) const {
 double Search::root_value() const {
   const Node& root = tree_.node(Tree::kRoot);
   return root.bounds.proven() ? root.bounds.low : root.mean();
+}
+
+Result Search::proven() const {
+  const Bounds& bounds = tree_.node(Tree::kRoot).bounds;
+  return bounds.proven() ? static_cast<Result>(bounds.low) : Result::ongoing;
 }
 
 void Search::target(std::vector<std::pair<uint16_t, float>>& out) const {

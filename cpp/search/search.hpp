@@ -47,8 +47,8 @@ class Search {
 
   /// Starts anew from a state; keeps the part of the tree that its last moves lead to, where there is one.
   void restart(AnyState root, const std::vector<int>& moves_since);
-  /// Plays a legal move on the root, and goes on as after `restart`.
-  void play(int action);
+  /// Plays a legal move on the root, and goes on as after `restart`; `keep`: with the part of the tree it leads to.
+  void play(int action, bool keep = true);
   /// Begins another search over the tree as it stands: the clock, so many visits, and noise at the root or none
   /// (neither Dirichlet's nor Gumbel's).
   void begin(int visits, bool noise);
@@ -80,6 +80,8 @@ class Search {
   int played_action(double temperature, Random&) const;
   /// For First.
   double root_value() const;
+  /// The result, where the search has proven it.
+  Result proven() const;
   /// What a network is to learn here: actions and weights, which add up to 1. Those below 1e−4 are left out.
   void target(std::vector<std::pair<uint16_t, float>>& out) const;
   std::vector<MoveReport> report() const;  // best first

@@ -14,6 +14,8 @@
 #include "../search/exact/exact.hpp"
 #include "../search/forest.hpp"
 #include "../search/table.hpp"
+#include "../selfplay/samples.hpp"
+#include "../selfplay/selfplay.hpp"
 #include "faulty.hpp"
 
 namespace {
@@ -143,6 +145,41 @@ void searches(const AnyGame& game) {
   if (!legal) std::printf("%-15s A SEARCH STUMBLES\n", game.spec.name.c_str());
 }
 
+/// Self-play with a network that knows nothing, two threads at work; its records as samples.
+void plays_itself(const AnyGame& game) {
+  std::vector<double> numbers;
+  for (const Number& number : game.spec.numbers) numbers.push_back(number.initial);
+  const Encoding& encoding = game.spec.encodings[0];
+  const auto crew = std::make_shared<Crew>(2);
+  SelfPlaySettings settings;
+  settings.search.visits = 4;
+  settings.search.choose.rule = game.spec.actions % 2 ? Rule::gumbel : Rule::puct;
+  settings.full_share = 0.5;
+  settings.fast_visits = 2;
+  settings.opening_share = settings.vary_share = 0.5;
+  settings.opening_plies = 3;
+  settings.vary.assign(numbers.size(), 1.0);
+  SelfPlay selfplay(game, numbers, encoding, settings, 6, 1, crew);
+  const std::vector<float> logits(6 * static_cast<size_t>(game.spec.actions)), values(6);
+  std::vector<uint64_t> planes(6 * static_cast<size_t>(encoding.packed_words()));
+  while (selfplay.counters().games < 3) selfplay.step(logits.data(), values.data(), planes.data());
+  Window window(game, encoding, 0.5);
+  window.append(selfplay.take());
+  const size_t n = 40, cells = game.spec.grid.cells();
+  std::vector<uint64_t> rows(n * encoding.packed_words());
+  std::vector<float> policy(n * game.spec.actions), wdl(3 * n), score(n), weight(n);
+  std::vector<int8_t> owners(n * cells);
+  window.sample(n, 1, *crew, {rows.data(), policy.data(), wdl.data(), score.data(), owners.data(), weight.data()});
+  bool sound = window.games() >= 3;
+  for (size_t i = 0; i < n; ++i) {
+    float shares = 0;
+    for (int action = 0; action < game.spec.actions; ++action) shares += policy[i * game.spec.actions + action];
+    sound = sound && std::abs(shares - 1) < 1e-4 && std::abs(wdl[3 * i] + wdl[3 * i + 1] + wdl[3 * i + 2] - 1) < 1e-5;
+  }
+  ++(sound ? passed : failed);
+  if (!sound) std::printf("%-15s SELF-PLAY GIVES NO SOUND SAMPLES\n", game.spec.name.c_str());
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -150,6 +187,7 @@ int main(int count, char** words) {
   for (const auto& game : all_games()) {
     obeys(game, games);
     searches(game);
+    plays_itself(game);
   }
   for (const int threads : {1, 2, 5}) {
     const bool works = crew_works(threads);

@@ -1,4 +1,4 @@
-"""The C++ core of Tesuji: games and their states."""
+"""The C++ core of Tesuji: games, searches, self-play."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -319,3 +319,69 @@ def candidates(state: State) -> tuple[list[int], bool]:
     """
     The moves worth looking at, and whether a best one is surely among them.
     """
+
+class Crew:
+    """Threads of the core that share out work."""
+
+    def __init__(self, threads: int) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+class SelfPlay:
+    """Many endless games in step: `tesuji.SelfPlay` drives it."""
+
+    def __init__(self, game: Game, encoding: str, settings: dict[str, object], games: int, seed: int, crew: Crew) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def positions(self) -> int:
+        """To learn from, since the beginning."""
+
+    def step(self, policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32], planes: numpy.typing.NDArray[numpy.uint64]) -> None:
+        """
+        Takes the answers to the last leaves (none at the first step) and writes the planes of the next.
+        """
+
+    def take(self) -> bytes:
+        """Frames of the games that ended since the last call."""
+
+    def set_net(self, steps: int) -> None: ...
+
+    def set_resign(self, value: float) -> None: ...
+
+    def counters(self) -> dict[str, float]:
+        """Totals since the beginning."""
+
+class Window:
+    """The records to learn from: `tesuji.replay.Window` is built on it."""
+
+    def __init__(self, game: Game, encoding: str, value_mix: float) -> None: ...
+
+    @property
+    def games(self) -> int: ...
+
+    @property
+    def positions(self) -> int: ...
+
+    @property
+    def net(self) -> float:
+        """The steps of training behind the nets of its games, on average."""
+
+    @property
+    def digest(self) -> int:
+        """Stands for the contents: equal records in equal order give equal ones."""
+
+    def append(self, frames: bytes) -> None: ...
+
+    def trim(self, positions: int) -> None: ...
+
+    def sample(self, seed: int, crew: Crew, planes: numpy.typing.NDArray[numpy.uint64], policy: numpy.typing.NDArray[numpy.float32], wdl: numpy.typing.NDArray[numpy.float32], score: numpy.typing.NDArray[numpy.float32], ownership: numpy.typing.NDArray[numpy.int8], aux_weight: numpy.typing.NDArray[numpy.float32]) -> None:
+        """Fills the arrays with positions, each as likely as any other."""
+
+def scan_frames(frames: bytes) -> tuple[int, int, int]:
+    """Of the whole, sound frames at the start: bytes, games, positions."""
+
+def read_frames(game: Game, frames: bytes) -> list[dict[str, object]]:
+    """The records in frames, each a dict."""

@@ -1,0 +1,140 @@
+#include "samples.hpp"
+
+#include <algorithm>
+
+namespace tesuji {
+
+Window::Window(const AnyGame& game, const Encoding& encoding, double value_mix)
+    : game_(&game), encoding_(&encoding), value_mix_(value_mix), carried_(count(game.spec.symmetry)) {
+  for (int s = 0; s < count(game.spec.symmetry); ++s) {
+    for (int action = 0; action < game.spec.actions; ++action) {
+      carried_[s].push_back(static_cast<uint16_t>(game.spec.carry(s, action)));
+    }
+  }
+}
+
+void Window::append(std::span<const uint8_t> frames) {
+  FrameReader reader(frames);
+  Record record;
+  std::vector<Played> fresh;
+  while (reader.next(record)) {
+    fresh.push_back(decode(record));
+    fresh.back().checksum = reader.checksum();
+  }
+  if (reader.read() != frames.size()) throw std::invalid_argument("these records are damaged, or cut off");
+  for (Played& played : fresh) {
+    played.first = end_;
+    end_ += static_cast<int64_t>(played.positions.size());
+    net_sum_ += played.net;
+    played_.push_back(std::move(played));
+  }
+}
+
+Window::Played Window::decode(const Record& record) const {
+  const Spec& spec = game_->spec;
+  const auto refuse = [&](const char* why) {
+    throw std::invalid_argument("a record does not replay as a game of " + spec.name + ": " + why);
+  };
+  if (record.numbers.size() != spec.numbers.size()) refuse("its rule numbers are those of another game");
+  for (size_t i = 0; i < record.numbers.size(); ++i) game_->check_number(static_cast<int>(i), record.numbers[i]);
+  Played p{};
+  p.net = record.net;
+  p.result = record.result;
+  p.played_out = record.ending == Ending::played;
+  p.numbers = record.numbers;
+  AnyState state(*game_, record.numbers);
+  for (const auto& ply : record.plies) {
+    if (ply.action >= spec.actions || !state.is_legal(ply.action)) refuse("it holds an illegal move");
+    if (!ply.policy.empty()) {
+      const auto begin = static_cast<uint32_t>(p.policies.size());
+      for (const auto& choice : ply.policy) {
+        if (choice.first >= spec.actions || !state.is_legal(choice.first))
+          refuse("a search in it chose an illegal move");
+        p.policies.push_back(choice);
+      }
+      p.positions.push_back({static_cast<uint16_t>(p.actions.size()), ply.value, ply.proven, begin,
+                             static_cast<uint32_t>(p.policies.size())});
+    }
+    p.actions.push_back(ply.action);
+    game_->play(state.get(), ply.action);
+  }
+  if (p.played_out) {
+    if (state.result() != record.result) refuse("it ends otherwise than it says");
+    if (game_->score) p.score = static_cast<float>(game_->score(state.get()));
+    if (game_->ownership) {
+      p.ownership.resize(spec.grid.cells());
+      game_->ownership(state.get(), p.ownership.data());
+    }
+  }
+  return p;
+}
+
+void Window::trim(int64_t positions) {
+  while (!played_.empty() && this->positions() > positions) {
+    begin_ += static_cast<int64_t>(played_.front().positions.size());
+    net_sum_ -= played_.front().net;
+    played_.pop_front();
+  }
+}
+
+double Window::net() const { return played_.empty() ? 0 : net_sum_ / static_cast<double>(played_.size()); }
+
+uint64_t Window::digest() const {
+  uint64_t d = 0;
+  for (const Played& played : played_) d = mix(d + played.checksum);
+  return d;
+}
+
+void Window::sample(int n, uint64_t seed, Crew& crew, const BatchArrays& out) const {
+  if (positions() == 0) throw std::invalid_argument("there is nothing to learn from: the window is empty");
+  crew.share(n, 32, [&](int from, int to, int) {
+    for (int row = from; row < to; ++row) {
+      // Each row draws for itself: the same seed gives the same batch on any number of threads.
+      Random random(mix(seed) + static_cast<uint64_t>(row));
+      const auto number = begin_ + static_cast<int64_t>(random.real() * static_cast<double>(positions()));
+      const auto after = std::upper_bound(played_.begin(), played_.end(), number,
+                                          [](int64_t at, const Played& played) { return at < played.first; });
+      const Played& played = *std::prev(after);
+      write(played, played.positions[number - played.first], random.below(count(game_->spec.symmetry)), row, out);
+    }
+  });
+}
+
+void Window::write(const Played& played, const Position& position, int symmetry, int row,
+                   const BatchArrays& out) const {
+  const Spec& spec = game_->spec;
+  const auto& carried = carried_[symmetry];
+  // No game knows how to turn a state: the moves that led to it are turned instead.
+  AnyState state(*game_, played.numbers);
+  for (int i = 0; i < position.ply; ++i) game_->play(state.get(), carried[played.actions[i]]);
+  state.encode_packed(*encoding_, out.planes + static_cast<size_t>(row) * encoding_->packed_words());
+
+  float* policy = out.policy + static_cast<size_t>(row) * spec.actions;
+  std::fill_n(policy, spec.actions, 0.0f);
+  float sum = 0;
+  for (uint32_t i = position.policy; i < position.policy_end; ++i) sum += played.policies[i].second;
+  for (uint32_t i = position.policy; i < position.policy_end; ++i) {
+    policy[carried[played.policies[i].first]] = played.policies[i].second / sum;
+  }
+
+  const int side = state.to_play() == 0 ? 1 : -1;
+  float* wdl = out.wdl + 3 * static_cast<size_t>(row);
+  const bool proven = position.proven != Result::ongoing;
+  const int result = side * static_cast<int>(proven ? position.proven : played.result);
+  const auto mix = static_cast<float>(proven ? 0 : value_mix_);
+  const float value = static_cast<float>(side) * position.value;
+  wdl[0] = (1 - mix) * (result > 0) + mix * (1 + value) / 2;
+  wdl[1] = (1 - mix) * (result == 0);
+  wdl[2] = (1 - mix) * (result < 0) + mix * (1 - value) / 2;
+
+  out.score[row] = static_cast<float>(side) * played.score;
+  out.aux_weight[row] = played.played_out;
+  const int cells = spec.grid.cells();
+  int8_t* ownership = out.ownership + static_cast<size_t>(row) * cells;
+  std::fill_n(ownership, cells, int8_t{0});
+  for (size_t cell = 0; cell < played.ownership.size(); ++cell) {
+    ownership[spec.grid.carry(symmetry, static_cast<int>(cell))] = static_cast<int8_t>(side * played.ownership[cell]);
+  }
+}
+
+}  // namespace tesuji

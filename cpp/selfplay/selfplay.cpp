@@ -1,0 +1,214 @@
+#include "selfplay.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesuji {
+
+SelfPlayCounters& SelfPlayCounters::operator+=(const SelfPlayCounters& o) {
+  games += o.games;
+  plies += o.plies;
+  positions += o.positions;
+  simulations += o.simulations;
+  evaluations += o.evaluations;
+  first_wins += o.first_wins;
+  draws += o.draws;
+  resigned += o.resigned;
+  proven += o.proven;
+  resign_checked += o.resign_checked;
+  resign_wrong += o.resign_wrong;
+  value_error += o.value_error;
+  return *this;
+}
+
+/// One place at the table: the game that is played there now.
+struct SelfPlay::Seat {
+  Seat(AnyState start, const SearchSettings& settings, uint64_t seed, int number)
+      : number(number), random(mix(seed)), search(std::move(start), settings, seed) {}
+
+  int number;
+  Random random;
+  Search search;
+  Record record;
+  bool full = true;            // the search under way is one to learn from
+  uint32_t visits_before = 0;  // of its root, kept from the last move
+  int low[2] = {0, 0};         // plies running that each player's hope was low
+  bool checked = false;        // nobody may give up
+  int would_resign = -1;       // the player who would have
+};
+
+SelfPlay::SelfPlay(const AnyGame& game, std::vector<double> numbers, const Encoding& encoding,
+                   const SelfPlaySettings& settings, int games, uint64_t seed, std::shared_ptr<Crew> crew)
+    : game_(&game),
+      encoding_(&encoding),
+      numbers_(std::move(numbers)),
+      settings_(settings),
+      desks_(crew->threads()),
+      crew_(std::move(crew)) {
+  for (int i = 0; i < games; ++i) {
+    seats_.push_back(std::make_unique<Seat>(AnyState(game, numbers_), settings_.search, mix(mix(seed) + i), i));
+    new_game(*seats_.back());
+  }
+}
+
+SelfPlay::~SelfPlay() = default;
+
+void SelfPlay::step(const float* logits, const float* values, uint64_t* planes) {
+  const size_t actions = game_->spec.actions, words = encoding_->packed_words();
+  const int chunk = std::clamp(games() / (8 * static_cast<int>(desks_.size())), 1, 64);
+  crew_->share(games(), chunk, [&](int from, int to, int thread) {
+    Desk& desk = desks_[thread];
+    for (int i = from; i < to; ++i) {
+      Seat& seat = *seats_[i];
+      if (waiting_) {
+        seat.search.deliver(0, logits + i * actions, values[i]);
+        seat.search.end_delivery();
+        ++desk.counters.evaluations;
+      }
+      next_leaf(seat, desk);
+      seat.search.leaf(0).encode_packed(*encoding_, planes + i * words);
+    }
+  });
+  waiting_ = true;
+  // In the order of the seats: the same seed gives the same records, however threads shared the work.
+  std::vector<Finished> finished;
+  for (Desk& desk : desks_) {
+    std::move(desk.finished.begin(), desk.finished.end(), std::back_inserter(finished));
+    desk.finished.clear();
+  }
+  std::stable_sort(finished.begin(), finished.end(), [](const auto& a, const auto& b) { return a.seat < b.seat; });
+  for (const Finished& f : finished) frames_.insert(frames_.end(), f.frame.begin(), f.frame.end());
+}
+
+std::vector<uint8_t> SelfPlay::take() { return std::exchange(frames_, {}); }
+
+SelfPlayCounters SelfPlay::counters() const {
+  SelfPlayCounters sum;
+  for (const Desk& desk : desks_) sum += desk.counters;
+  return sum;
+}
+
+// ── One game ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+void SelfPlay::new_game(Seat& seat) {
+  Record& record = seat.record;
+  record.plies.clear();
+  record.numbers = numbers_;
+  record.net = net_;
+  for (size_t i = 0; i < settings_.vary.size(); ++i) {
+    if (settings_.vary[i] <= 0 || seat.random.real() >= settings_.vary_share) continue;
+    const Number& n = game_->spec.numbers[i];
+    const double moved = numbers_[i] + settings_.vary[i] * seat.random.normal();
+    record.numbers[i] = std::clamp(n.least + n.step * std::round((moved - n.least) / n.step), n.least, n.most);
+  }
+  AnyState state(*game_, record.numbers);
+  if (seat.random.real() < settings_.opening_share) {
+    for (int left = 1 + seat.random.below(std::max(1, settings_.opening_plies)); left > 0; --left) {
+      const auto legal = state.legal();
+      AnyState next = state;
+      const int action = legal[seat.random.below(static_cast<int>(legal.size()))];
+      game_->play(next.get(), action);
+      if (next.result() != Result::ongoing) break;  // an opening leaves something to play
+      state = std::move(next);
+      Record::Ply ply;
+      ply.action = static_cast<uint16_t>(action);
+      record.plies.push_back(std::move(ply));
+    }
+  }
+  seat.low[0] = seat.low[1] = 0;
+  seat.checked = seat.random.real() < settings_.resign_checked;
+  seat.would_resign = -1;
+  seat.search.restart(std::move(state), {});
+  begin_search(seat);
+}
+
+void SelfPlay::begin_search(Seat& seat) {
+  seat.full = settings_.full_share >= 1 || seat.random.real() < settings_.full_share;
+  seat.visits_before = seat.search.visits();
+  seat.search.begin(seat.full ? settings_.search.visits : settings_.fast_visits, seat.full);
+}
+
+void SelfPlay::next_leaf(Seat& seat, Desk& desk) {
+  while (seat.search.collect() == 0) {
+    if (seat.search.done()) move(seat, desk);
+  }
+}
+
+void SelfPlay::move(Seat& seat, Desk& desk) {
+  Search& search = seat.search;
+  const double fade = std::exp2(-static_cast<double>(seat.record.plies.size()) / settings_.temperature_plies);
+  const double temperature = settings_.final_temperature + (settings_.temperature - settings_.final_temperature) * fade;
+  const int action = search.played_action(temperature, seat.random);
+  const Result proven = search.proven();
+  write_ply(seat, desk, action);
+  if (proven != Result::ongoing && settings_.adjudicate) {
+    finish(seat, desk, proven, Ending::proven);
+    return;
+  }
+  if (gives_up(seat)) {
+    finish(seat, desk, search.root().to_play() == 0 ? Result::second : Result::first, Ending::resigned);
+    return;
+  }
+  search.play(action, settings_.reuse);
+  if (const Result result = search.root().result(); result != Result::ongoing) {
+    finish(seat, desk, result, Ending::played);
+    return;
+  }
+  begin_search(seat);
+}
+
+void SelfPlay::write_ply(Seat& seat, Desk& desk, int action) {
+  const Search& search = seat.search;
+  Record::Ply ply;
+  ply.action = static_cast<uint16_t>(action);
+  ply.visits = static_cast<uint16_t>(std::min<uint32_t>(search.visits(), 65535));
+  ply.value = static_cast<float>(search.root_value());
+  ply.proven = search.proven();
+  if (seat.full) {
+    search.target(desk.target);
+    for (const auto& [move, weight] : desk.target) {
+      const auto share = static_cast<uint16_t>(std::lround(weight * Record::kWhole));
+      if (share > 0) ply.policy.emplace_back(move, share);
+    }
+    ++desk.counters.positions;
+  }
+  seat.record.plies.push_back(std::move(ply));
+  desk.counters.simulations += search.visits() - seat.visits_before;
+  ++desk.counters.plies;
+}
+
+bool SelfPlay::gives_up(Seat& seat) {
+  if (settings_.resign <= 0) return false;
+  const int player = seat.search.root().to_play();
+  const double value = (player == 0 ? 1 : -1) * seat.search.root_value();
+  seat.low[player] = value < -settings_.resign ? seat.low[player] + 1 : 0;
+  if (seat.low[player] < settings_.resign_plies) return false;
+  if (!seat.checked) return true;
+  if (seat.would_resign < 0) seat.would_resign = player;
+  return false;
+}
+
+void SelfPlay::finish(Seat& seat, Desk& desk, Result result, Ending ending) {
+  Record& record = seat.record;
+  record.result = result;
+  record.ending = ending;
+  auto& c = desk.counters;
+  ++c.games;
+  c.first_wins += result == Result::first;
+  c.draws += result == Result::draw;
+  c.resigned += ending == Ending::resigned;
+  c.proven += ending == Ending::proven;
+  if (seat.would_resign >= 0) {
+    ++c.resign_checked;
+    c.resign_wrong += result != (seat.would_resign == 0 ? Result::second : Result::first);
+  }
+  for (const auto& ply : record.plies) {
+    if (ply.visits > 0) c.value_error += std::abs(ply.value - static_cast<double>(result));
+  }
+  Finished finished{seat.number, {}};
+  write_frame(record, finished.frame);
+  desk.finished.push_back(std::move(finished));
+  new_game(seat);
+}
+
+}  // namespace tesuji

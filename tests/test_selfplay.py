@@ -1,0 +1,364 @@
+"""Self-play and its records: endless games, their frames on disk, and the samples drawn from them."""
+
+import zlib
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import tesuji
+from tesuji import _core
+from tesuji.replay import Window
+from tesuji.selfplay import SelfPlay, SelfPlaySettings
+
+
+class Steady:
+    """A lane that answers every leaf alike: all moves equally good, and one value for whoever moves."""
+
+    def __init__(self, game, games, value=0.0):
+        self.planes = np.zeros((games, game.packed_words()), np.uint64)
+        self.policy = np.zeros((games, game.actions), np.float32)
+        self.value = np.full(games, value, np.float32)
+
+    def submit(self):
+        pass
+
+    def wait(self):
+        pass
+
+
+def selfplay(name, *, games=8, lanes=1, value=0.0, threads=1, in_turn=True, seed=1, **settings):
+    game = tesuji.game(name)
+    chosen = SelfPlaySettings(**{"visits": 8, **settings})
+    table = [Steady(game, games, value) for _ in range(lanes)]
+    return SelfPlay(game, table, chosen, threads=threads, in_turn=in_turn, seed=seed)
+
+
+def records(name, frames):
+    return _core.read_frames(tesuji.game(name), frames)
+
+
+@pytest.mark.parametrize("name", tesuji.games())
+def test_every_game_is_played_to_its_end_and_its_records_replay(name):
+    game = tesuji.game(name)
+    play = selfplay(name, visits=4, temperature_plies=1000, rule="puct")
+    frames = b""
+    for _ in range(200):
+        frames += play.play(positions=500)
+        if play.counters()["games"] >= 4:
+            break
+    found = records(name, frames)
+    totals = play.counters()
+    assert len(found) == totals["games"] >= 4
+    window = Window(game)
+    window.append(frames)
+    assert window.games == len(found)
+    assert window.positions == sum(sum(map(bool, record["policies"])) for record in found)
+    assert _core.scan_frames(frames) == (len(frames), window.games, window.positions)
+    for record in found:
+        state = _core.Game(game.name, record["numbers"]).start()
+        for action, policy in zip(record["actions"], record["policies"], strict=True):
+            assert set(policy) <= set(state.legal())
+            assert sum(policy.values()) == pytest.approx(1, abs=0.01)
+            state = state.play(action)
+        if record["ending"] == "played out":
+            assert state.result == record["result"]
+
+
+@pytest.mark.parametrize("rule", ["gumbel", "puct"])
+def test_the_same_seed_gives_the_same_records_on_any_number_of_threads(rule):
+    def frames(threads, seed):
+        play = selfplay("dots2", games=40, threads=threads, seed=seed, rule=rule, full_share=0.5, fast_visits=4)
+        return b"".join(play.play(positions=100) for _ in range(4))
+
+    assert frames(1, 1) == frames(3, 1)
+    assert frames(1, 1) != frames(1, 2)
+
+
+def test_lanes_on_threads_of_their_own():
+    play = selfplay("gomoku6x4", lanes=3, in_turn=False)
+    frames = play.play(positions=2000)
+    totals = play.counters()
+    assert play.games == 24
+    assert totals["positions"] >= 2000
+    assert totals["games"] == _core.scan_frames(frames)[1] > 0
+    assert totals["seconds"] > 0
+
+
+def test_an_error_in_one_lane_ends_the_others():
+    class Broken(Steady):
+        def wait(self):
+            raise RuntimeError("the device is gone")
+
+    game = tesuji.game("dots2")
+    play = SelfPlay(game, [Steady(game, 4), Broken(game, 4)], SelfPlaySettings(visits=4))
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        play.play(seconds=60)
+
+
+def test_games_under_way_go_on_at_the_next_call():
+    one = selfplay("nogo4", seed=3)
+    whole = one.play(positions=400)
+    two = selfplay("nogo4", seed=3)
+    parts = b"".join(two.play(positions=50) for _ in range(8))
+    shorter, longer = sorted((whole, parts), key=len)
+    assert longer.startswith(shorter)
+    assert len(shorter) > 0
+
+
+def test_playout_caps():
+    play = selfplay("gomoku6x4", games=32, visits=24, fast_visits=6, full_share=0.25, reuse=False, adjudicate=False)
+    found = records("gomoku6x4", play.play(positions=1500))
+    searched = [(seen, bool(policy)) for r in found for seen, policy in zip(r["visits"], r["policies"], strict=True)]
+    assert sum(full for _, full in searched) / len(searched) == pytest.approx(0.25, abs=0.05)
+    assert max(seen for seen, full in searched if full) == 24
+    assert max(seen for seen, full in searched if not full) == 6
+
+
+def test_openings_are_random_and_nothing_is_learned_of_them():
+    play = selfplay("gomoku8", games=32, opening_share=0.5, opening_plies=6)
+    found = records("gomoku8", play.play(positions=4000))
+    lengths = [sum(seen == 0 for seen in record["visits"]) for record in found]
+    assert set(lengths) <= set(range(7))
+    assert 0 < lengths.count(0) < len(lengths)
+    for record, length in zip(found, lengths, strict=True):
+        assert all(seen == 0 for seen in record["visits"][:length])
+        assert not any(record["policies"][:length])
+
+
+def test_rule_numbers_vary_within_their_steps():
+    play = selfplay("go5", games=32, visits=2, vary={"komi": 3.0}, vary_share=0.5)
+    found = records("go5", play.play(positions=6000))
+    komi = Counter(record["numbers"]["komi"] for record in found)
+    usual = tesuji.game("go5").numbers["komi"]
+    assert len(komi) > 3
+    assert all(value >= 0 and 2 * value == int(2 * value) for value in komi)
+    assert komi[usual] / len(found) > 0.3
+
+
+def test_a_proven_result_ends_the_game():
+    play = selfplay("gomoku3", games=16, visits=200)
+    found = records("gomoku3", play.play(positions=200))
+    assert {record["ending"] for record in found} == {"proven"}
+    played_on = selfplay("gomoku3", games=16, visits=200, adjudicate=False)
+    found = records("gomoku3", played_on.play(positions=200))
+    assert {record["ending"] for record in found} == {"played out"}
+    for record in found:
+        known = [proven for proven in record["proven"] if proven is not None]
+        assert set(known[1:]) <= {record["result"]}  # what is proven is not given away again
+
+
+class Doomed(Steady):
+    """A lane of Gomoku that never sees any hope for First."""
+
+    def wait(self):
+        own, other = (np.bitwise_count(self.planes[:, plane]) for plane in (0, 1))
+        self.value[:] = np.where(own == other, -0.99, 0.99)
+
+
+def test_giving_up_and_how_often_it_is_wrong():
+    game = tesuji.game("gomoku8")
+    assert game.plane_names()[:2] == ["own stones", "other's stones"]
+    settings = SelfPlaySettings(visits=2, resign=0.9, resign_plies=2, resign_checked=0.0)
+    hopeless = SelfPlay(game, [Doomed(game, 8)], settings)
+    found = records("gomoku8", hopeless.play(positions=300))
+    assert {record["ending"] for record in found} == {"resigned"}
+    assert {len(record["actions"]) for record in found} == {3}
+    assert {record["result"] for record in found} == {-1}
+
+    game = tesuji.game("gomoku3")
+    settings = SelfPlaySettings(visits=2, resign=0.9, resign_plies=2, resign_checked=1.0, adjudicate=False)
+    checked = SelfPlay(game, [Doomed(game, 32)], settings)
+    found = records("gomoku3", checked.play(positions=1500))
+    totals = checked.counters()
+    assert {record["ending"] for record in found} == {"played out"}
+    assert totals["resign_checked"] == pytest.approx(totals["games"], rel=0.1)
+    assert totals["resign_wrong"] / totals["resign_checked"] > 0.05
+    assert checked.resign > 0.9  # so players give up later from now on
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"visits": 1}, "visits is 1: give a number from 2 to 65535"),
+        ({"full_share": 0}, "full_share is 0: then there is nothing to learn from"),
+        ({"full_share": 1.5}, "full_share is 1.5: give a number from 0 to 1"),
+        ({"rule": "best"}, "there is no rule 'best'"),
+        ({"vary": {"komi": -1}}, "the spread of komi must be a number"),
+    ],
+)
+def test_settings_that_make_no_sense(wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SelfPlaySettings(**wrong)
+
+
+def test_a_number_that_the_game_lacks_cannot_vary():
+    with pytest.raises(ValueError, match="gomoku8 has no rule number komi to vary: it has none"):
+        selfplay("gomoku8", vary={"komi": 1.0})
+
+
+def test_arrays_of_a_wrong_shape_are_refused():
+    game = tesuji.game("dots2")
+    group = _core.SelfPlay(game, "tesuji", _settings(), 4, 1, _core.Crew(1))
+    good = Steady(game, 4)
+    with pytest.raises(ValueError, match=r"policy must be an array of shape \[4, 12\] in row order"):
+        group.step(good.policy[:, :3].copy(), good.value, good.planes)
+    with pytest.raises(ValueError, match=r"planes must be an array of shape"):
+        group.step(good.policy, good.value, good.planes[:3])
+
+
+def _settings():
+    from dataclasses import asdict
+
+    return asdict(SelfPlaySettings(visits=4))
+
+
+# ── Frames ──
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return selfplay("dots2", visits=12, full_share=0.7).play(positions=400)
+
+
+def test_a_frame_is_a_length_a_checksum_and_a_record(frames):
+    length = int.from_bytes(frames[:4], "little")
+    assert int.from_bytes(frames[4:8], "little") == zlib.crc32(frames[8 : 8 + length])
+
+
+def test_frames_cut_off_anywhere_keep_those_before(frames):
+    ends = [0]
+    while ends[-1] < len(frames):
+        ends.append(ends[-1] + 8 + int.from_bytes(frames[ends[-1] : ends[-1] + 4], "little"))
+    assert ends[-1] == len(frames)
+    for cut in range(0, ends[4] + 1):
+        whole = max(end for end in ends if end <= cut)
+        assert _core.scan_frames(frames[:cut])[:2] == (whole, ends.index(whole))
+
+
+def test_damaged_frames_are_refused(frames):
+    window = Window(tesuji.game("dots2"))
+    window.append(frames)
+    before = window.digest
+    for damaged in (frames[:-1], frames[:20] + bytes([frames[20] ^ 1]) + frames[21:], b"nonsense" * 9):
+        with pytest.raises(ValueError, match="these records are damaged, or cut off"):
+            window.append(damaged)
+    assert window.digest == before
+
+
+def test_records_of_another_game_are_refused(frames):
+    with pytest.raises(ValueError, match="a record does not replay as a game of"):
+        Window(tesuji.game("go5")).append(frames)
+    with pytest.raises(ValueError, match="a record does not replay as a game of dots3"):
+        Window(tesuji.game("dots3")).append(selfplay("dots2", visits=4, adjudicate=False).play(positions=100))
+
+
+# ── Samples ──
+
+
+def test_the_window_drops_its_oldest_games(frames):
+    window = Window(tesuji.game("dots2"))
+    window.append(frames)
+    positions = window.positions
+    window.trim(positions)
+    assert window.positions == positions
+    window.trim(positions // 2)
+    assert 0 < window.positions <= positions // 2
+    window.trim(0)
+    assert (window.games, window.positions) == (0, 0)
+    with pytest.raises(ValueError, match="the window is empty"):
+        window.sample(4, 1)
+
+
+def test_equal_contents_have_equal_digests(frames):
+    def digest(*parts):
+        window = Window(tesuji.game("dots2"))
+        for part in parts:
+            window.append(part)
+        return window.digest
+
+    first = 8 + int.from_bytes(frames[:4], "little")
+    assert digest(frames) == digest(frames[:first], frames[first:]) != digest(frames[first:], frames[:first])
+
+
+@pytest.mark.parametrize("name", ["dots2", "dots2x3", "gomoku6x4", "ultimate", "nogo4", "go5", "dots3-paper"])
+def test_samples_are_positions_of_the_records_seen_through_a_symmetry(name):
+    game = tesuji.game(name)
+    frames = selfplay(
+        name,
+        visits=6,
+        full_share=0.5,
+        fast_visits=3,
+        games=4,
+        vary={"komi": 2.0} if "go5" in name else {},
+        vary_share=0.5,
+    ).play(positions=150)
+    # All that may be drawn, by planes.
+    known = {}
+    for record in records(name, frames):
+        start = _core.Game(name, record["numbers"]).start()
+        for s in range(game.symmetries):
+            carried = game.permutation(s)
+            states = [start]
+            for action in record["actions"]:
+                states.append(states[-1].play(int(carried[action])))
+            for state, policy in zip(states, record["policies"], strict=False):
+                if policy:
+                    wanted = np.zeros(game.actions)
+                    for action, share in policy.items():
+                        wanted[carried[action]] = share
+                    side = 1 if state.to_play == 0 else -1
+                    known.setdefault(state.packed().tobytes(), []).append((wanted, side, record, states[-1]))
+    window = Window(game, threads=2)
+    window.append(frames)
+    batch = window.sample(300, seed=5)
+    drawn = set()
+    for row in range(300):
+        key = batch.planes[row].tobytes()
+        drawn.add(key)
+        fits = [
+            (side, record, end)
+            for wanted, side, record, end in known[key]
+            if np.allclose(wanted / wanted.sum(), batch.policy[row], atol=1e-4)
+            and batch.wdl[row].argmax() == 1 - side * record["result"]
+        ]
+        assert fits
+        assert batch.policy[row].sum() == pytest.approx(1, abs=1e-5)
+        assert sorted(batch.wdl[row]) == [0, 0, 1]
+        if batch.aux_weight[row]:
+            assert any(
+                (end.score is None or batch.score[row] == pytest.approx(side * end.score))
+                and (end.ownership() is None or (batch.ownership[row] == side * end.ownership().ravel()).all())
+                for side, record, end in fits
+                if record["ending"] == "played out"
+            )
+        else:
+            assert not batch.ownership[row].any()
+    assert len(drawn) > 100
+
+
+def test_the_same_seed_draws_the_same_batch(frames):
+    one, two = (Window(tesuji.game("dots2"), threads=threads) for threads in (1, 3))
+    one.append(frames)
+    two.append(frames)
+    a, b, c = one.sample(64, 9), two.sample(64, 9), two.sample(64, 10)
+    assert (a.planes == b.planes).all()
+    assert (a.policy == b.policy).all()
+    assert (a.planes != c.planes).any()
+    assert [batch.planes.tobytes() for batch in one.batches(64, iter([9, 10]))] == [
+        a.planes.tobytes(),
+        c.planes.tobytes(),
+    ]
+
+
+def test_the_value_to_learn_mixes_result_and_search():
+    frames = selfplay("gomoku6x4", visits=4, value=0.5, adjudicate=False, rule="puct").play(positions=400)
+    half = Window(tesuji.game("gomoku6x4"), value_mix=0.5)
+    half.append(frames)
+    batch = half.sample(200, 1)
+    assert np.allclose(batch.wdl.sum(1), 1)
+    mixed = batch.wdl[np.isclose(batch.wdl.max(1), 1) == 0]
+    assert len(mixed) > 50
+    assert (mixed.max(1) >= 0.5 - 1e-6).all()
+    with pytest.raises(ValueError, match="value_mix is 2: give a number from 0 to 1"):
+        Window(tesuji.game("gomoku6x4"), value_mix=2)
