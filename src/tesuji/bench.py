@@ -9,13 +9,27 @@ import statistics
 import time
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tesuji._core import Game, calibrate
 from tesuji.games import game, games
 from tesuji.search import Search
+from tesuji.selfplay import Lane, SelfPlay, SelfPlaySettings
 
-__all__ = ["RulesSpeed", "SearchSpeed", "bench_rules", "bench_search", "signature"]
+if TYPE_CHECKING:
+    from tesuji.nets import NetSettings
+
+__all__ = [
+    "RulesSpeed",
+    "SearchSpeed",
+    "SelfPlaySpeed",
+    "bench_rules",
+    "bench_search",
+    "bench_selfplay",
+    "signature",
+]
 
 _SLICES = 9
 
@@ -136,6 +150,104 @@ def bench_search(name: str, visits: int, *, seconds: float) -> SearchSpeed:
     median = {key: statistics.median(values) for key, values in rates.items() if values}
     limit = _SEARCH_LIMITS[name] * median["calibration"] / _CALIBRATION if name in _SEARCH_LIMITS else None
     return SearchSpeed(g, visits, median["ours"], median.get("openspiel"), limit, a_node)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPlaySpeed:
+    """Figures of one slice of self-play, a second each, and of the bare net just before it."""
+
+    simulations: float
+    evaluations: float
+    moves: float
+    raw: float  # evaluations of the net alone, by the same lanes
+    growing: float  # share of the time in which the driving threads grew trees
+    waiting: float  # … and in which they waited for the net
+
+    @property
+    def share(self) -> float:
+        """Of the net's own speed."""
+        return self.evaluations / self.raw
+
+    def __str__(self) -> str:
+        return (
+            f"{self.simulations:,.0f} simulations/s, {self.evaluations:,.0f} evaluations/s, {self.moves:,.0f} moves/s, "
+            f"net alone {self.raw:,.0f}/s, share {self.share:.0%}, growing {self.growing:.0%}, "
+            f"waiting {self.waiting:.0%}"
+        )
+
+
+def bench_selfplay(
+    name: str,
+    *,
+    net: NetSettings | None = None,
+    visits: int = 32,
+    games: int = 64,
+    lanes: int = 2,
+    threads: int = 2,
+    device: str = "cpu",
+) -> Callable[[float], SelfPlaySpeed]:
+    """A function that measures self-play with a net of random weights for about so many seconds.
+
+    Slices of the net alone and of self-play alternate, and the median counts, so that a busy machine troubles both.
+    """
+    from tesuji.evaluate import evaluator
+    from tesuji.nets import Net, NetSettings
+
+    g = game(name)
+    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device)
+    in_turn = device != "cpu"
+    tables = [answers.lane(max(1, games // lanes)) for _ in range(lanes)]
+    play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), threads=threads, in_turn=in_turn)
+    play.play(seconds=0.5)
+
+    def alone(lane: Lane, until: float) -> int:
+        done = 0
+        while time.perf_counter() < until:
+            lane.submit()
+            lane.wait()
+            done += len(lane.value)
+        return done
+
+    def raw(seconds: float) -> float:
+        start = time.perf_counter()
+        if not in_turn:
+            with ThreadPoolExecutor(lanes) as pool:
+                done = sum(pool.map(lambda lane: alone(lane, start + seconds), tables))
+            return done / (time.perf_counter() - start)
+        done = 0
+        for lane in tables:
+            lane.submit()
+        while time.perf_counter() < start + seconds:
+            for lane in tables:
+                lane.wait()
+                lane.submit()
+                done += len(lane.value)
+        for lane in tables:
+            lane.wait()
+        return done / (time.perf_counter() - start)
+
+    def measure(seconds: float) -> SelfPlaySpeed:
+        slices = []
+        for _ in range(_SLICES):
+            bare = raw(seconds / _SLICES / 2)
+            before, start = play.counters(), time.perf_counter()
+            play.play(seconds=seconds / _SLICES / 2)
+            spent = time.perf_counter() - start
+            gain = {key: value - before[key] for key, value in play.counters().items()}
+            drivers = 1 if in_turn else lanes
+            slices.append(
+                SelfPlaySpeed(
+                    gain["simulations"] / spent,
+                    gain["evaluations"] / spent,
+                    gain["plies"] / spent,
+                    bare,
+                    gain["seconds_growing"] / spent / drivers,
+                    gain["seconds_waiting"] / spent / drivers,
+                )
+            )
+        return sorted(slices, key=lambda slice_: slice_.share)[_SLICES // 2]
+
+    return measure
 
 
 def signature() -> int:

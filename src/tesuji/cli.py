@@ -462,6 +462,58 @@ def bench_search(
             print(f"{name:15}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
+@bench.command("selfplay")
+def bench_selfplay(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[GAME]…", help="Only these.")] = None,
+    net: Annotated[str, typer.Option(help="Size of the net: tiny, small (64×4), medium (64×6) or large.")] = "small",
+    visits: Annotated[int, typer.Option(help="Visits of a search.")] = 32,
+    games: Annotated[int, typer.Option(help="Games at once; 0: 64 a core on a CPU, 4096 on a GPU.")] = 0,
+    lanes: Annotated[int, typer.Option(help="Batches in flight; 0: one a core on a CPU, 2 on a GPU.")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads that grow trees; 0: all cores.")] = 0,
+    device: Annotated[
+        str, typer.Option(help="cpu (ONNX Runtime) or cuda (torch); auto: cuda where there is one.")
+    ] = "auto",
+    seconds: Annotated[float, typer.Option(help="Seconds a game, half of them for the net alone.")] = 10.0,
+) -> None:
+    """Evaluations a second of self-play with a net of random weights, beside the net alone."""
+    _at_least("seconds", seconds, 0.1)
+    _at_least("visits", visits, 2)
+    for what, value in (("games", games), ("lanes", lanes), ("threads", threads)):
+        _at_least(what, value, 0)
+    for name in names or []:
+        _game(name)
+    try:
+        from tesuji.evaluate import choose_device
+        from tesuji.nets import named
+
+        size, device = named(net), choose_device(device)
+    except ImportError as missing:
+        _fail(f"a net of random weights needs torch (there is no {missing.name}): pip install 'tesuji[train]'")
+    except ValueError as refusal:
+        _fail(refusal)
+    threads = threads or os.cpu_count() or 1
+    lanes = lanes or (threads if device == "cpu" else 2)
+    games = games or (64 * threads if device == "cpu" else 4096)
+    print(f"net {net}, {visits} visits, {games} games at once, {lanes} lanes, {threads} threads, {device}", flush=True)
+    head = ("simulations/s", "evaluations/s", "net alone/s", "share", "growing", "waiting", "moves/s")
+    print(f"{'game':15}" + "".join(f"{title:>15}" for title in head), flush=True)
+    for name in names or ["ultimate", "gomoku8", "nogo9", "dots5", "go9"]:
+        speed = benchmarks.bench_selfplay(
+            name, net=size, visits=visits, games=games, lanes=lanes, threads=threads, device=device
+        )(seconds)
+        cells = [
+            f"{speed.simulations:,.0f}",
+            f"{speed.evaluations:,.0f}",
+            f"{speed.raw:,.0f}",
+            f"{speed.share:.0%}",
+            f"{speed.growing:.0%}",
+            f"{speed.waiting:.0%}",
+            f"{speed.moves:,.0f}",
+        ]
+        print(f"{name:15}" + "".join(f"{cell:>15}" for cell in cells), flush=True)
+    print("share: of the net alone, in the same lanes; growing, waiting: of the time of the threads that drive them")
+
+
 @bench.command("signature")
 def bench_signature() -> None:
     """One integer of fixed searches in every game: a refactoring must not move it."""
