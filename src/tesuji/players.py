@@ -2,8 +2,9 @@
 
 A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
 between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
-A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``. One with a parameter
-``command`` is a guest, a program of other people, and all after the colon is its command: ``gtp:gnugo --mode gtp``.
+A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``; where the path has a default
+it may be left out: ``net:visits=400``. One with a parameter ``command`` is a guest, a program of other people, and all
+after the colon is its command: ``gtp:gnugo --mode gtp``.
 """
 
 import difflib
@@ -140,6 +141,7 @@ _PLAYERS: dict[str, Callable[..., Player] | str] = {
     "flat": Flat,
     "mcts": Mcts,
     "alphabeta": AlphaBeta,
+    "net": "tesuji.netplayer:NetPlayer",
     "exact": "tesuji.exact:Exact",
     "table": "tesuji.table:TablePlayer",
     "greedy": "tesuji.table:Greedy",
@@ -165,8 +167,12 @@ def player(text: str, game: Game, *, seed: int = 0) -> Player:
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
     if "path" in parameters and "path" not in known:
-        settings["path"], _, rest = rest.partition(",")
-        if not settings["path"]:
+        path, _, others = rest.partition(",")
+        key, equals, _ = path.partition("=")
+        needed = parameters["path"].default is inspect.Parameter.empty
+        if needed or not (equals and key.isidentifier()):  # otherwise it is an option already
+            settings["path"], rest = path, others
+        if needed and not path:
             raise ValueError(f"{name} needs a file: write {name}:PATH")
     for option in filter(None, rest.split(",")):
         key, _, value = option.partition("=")

@@ -74,11 +74,11 @@ class GameRecord:
         return record
 
 
-def write_safely(path: Path, text: str) -> None:
+def write_safely(path: Path, content: str | bytes) -> None:
     """All or nothing, even if the power fails: written beside, flushed, renamed."""
     beside = path.with_name(f"{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with beside.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     os.replace(beside, path)

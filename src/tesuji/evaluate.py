@@ -1,0 +1,376 @@
+"""Evaluators: nets that answer positions, on the CPU by ONNX Runtime or on a GPU by torch.
+
+Self-play hands positions over in *lanes*: arrays of fixed size that stay where they are. The core writes packed planes
+into ``lane.planes``; ``lane.submit()`` starts the work and ``lane.wait()`` returns when ``lane.policy`` and
+``lane.value`` are there. With two lanes the core grows trees while the GPU works.
+
+torch is imported only where a net for learning or a GPU is asked for: playing does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from tesuji._core import Game, State
+from tesuji.netinfo import NetInfo
+
+if TYPE_CHECKING:
+    import torch
+
+    from tesuji.nets import Net
+
+__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "evaluator"]
+
+Floats = NDArray[np.float32]
+Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
+
+
+class Lane(Protocol):
+    """A batch of fixed size on its way to a net and back. Its arrays keep their addresses."""
+
+    planes: NDArray[np.uint64]  # [batch, packed_words], written by the core
+    policy: Floats  # [batch, actions] logits
+    value: Floats  # [batch] in [−1, 1], for the mover
+
+    def submit(self) -> None:
+        """Starts the work on what stands in planes."""
+
+    def wait(self) -> None:
+        """Until policy and value are there."""
+
+
+class Evaluator(Protocol):
+    """A net that answers positions of one game."""
+
+    game: Game
+    info: NetInfo
+
+    def lane(self, batch: int) -> Lane:
+        """A new lane."""
+
+    def answer(self, states: Sequence[State]) -> tuple[Floats, Floats]:
+        """Logits [states, actions] and values [states], each for its state's mover."""
+
+    def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
+        """The same for planes [n, C, H, W] in the net's encoding."""
+
+    def update(self, net: Net) -> None:
+        """Takes the weights of another net of the same build; lanes stay valid."""
+
+
+def evaluator(
+    source: Path | str | Net,
+    game: Game | None = None,
+    device: str = "auto",
+    *,
+    precision: Precision = "auto",
+    threads: int = 1,
+    compile: bool = False,
+) -> Evaluator:
+    """The evaluator of a file (.onnx or .safetensors) or a net.
+
+    ``device``: ``cpu``, ``cuda``, ``cuda:1``, or ``auto``: a GPU where there is one and the source is no .onnx.
+    """
+    if isinstance(source, Path | str):
+        path = Path(source)
+        if path.suffix == ".onnx":
+            if device not in ("auto", "cpu"):
+                raise ValueError(f"{path} is an ONNX file, which runs on the CPU: give the .safetensors for {device}")
+            return OnnxEvaluator(path, game, precision=precision, threads=threads)
+        if path.suffix != ".safetensors":
+            raise ValueError(f"{path} is no net: give a file .onnx or .safetensors")
+        net = _nets().load(path, game)
+    else:
+        net = source
+        net.info.check("the net", game)
+    if device == "auto":
+        import torch
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        return OnnxEvaluator(net, game, precision=precision, threads=threads)
+    return TorchEvaluator(net, game, device=device, precision=precision, compile=compile)
+
+
+def _nets() -> Any:
+    try:
+        from tesuji import nets
+    except ImportError as missing:
+        raise ValueError(f"nets for learning need the package {missing.name}: pip install 'tesuji[train]'") from None
+    return nets
+
+
+def _packed(game: Game, encoding: str, states: Sequence[State]) -> NDArray[np.uint64]:
+    for state in states:
+        if state.game.name != game.name:
+            raise ValueError(f"a state of {state.game.name} cannot be answered by a net for {game.name}")
+    rows = [state.packed(encoding) for state in states]
+    return np.stack(rows) if rows else np.zeros((0, game.packed_words(encoding)), np.uint64)
+
+
+def _check_batch(batch: int) -> None:
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1 << 20:
+        raise ValueError(f"batch is {batch}: give a whole number from 1 to {1 << 20}")
+
+
+# ── The CPU ──
+
+
+class OnnxEvaluator:
+    """A net on the CPU, by ONNX Runtime. Several threads may use it, each with its own lane."""
+
+    # Positions a call: more would push the net's numbers out of the processor's caches.
+    chunk = 32
+
+    def __init__(
+        self, source: Path | str | Net, game: Game | None = None, *, precision: Precision = "auto", threads: int = 1
+    ) -> None:
+        """A file runs as it was written; of a net ``precision`` may be fp32 (also ``auto``) or int8."""
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
+            raise ValueError(f"threads is {threads}: give a whole number from 1 to 1024")
+        if precision not in ("auto", "fp32", "int8"):
+            raise ValueError(f"precision {precision!r} does not go with the CPU: give fp32 or int8")
+        self._threads = threads
+        self._int8 = precision == "int8"
+        if isinstance(source, Path | str):
+            if precision != "auto":
+                raise ValueError(f"{source} has its own precision: leave precision at auto")
+            try:
+                content = Path(source).read_bytes()
+            except OSError as trouble:
+                raise ValueError(f"{source} cannot be read: {trouble.strerror}") from None
+            self._open(content, source, game)
+        else:
+            self._open(self._exported(source), "the net", game)
+
+    def _exported(self, net: Net) -> bytes:
+        content: bytes = _nets().onnx_bytes(net, "int8" if self._int8 else "fp32")
+        return content
+
+    def _open(self, content: bytes, where: Path | str, game: Game | None) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # what is wrong is said below
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        except Exception:  # its exceptions have no common base
+            raise ValueError(f"{where} is no net of Tesuji, or is damaged") from None
+        info = NetInfo.from_metadata(session.get_modelmeta().custom_metadata_map, where)
+        found = info.check(where, game)
+        shapes = {part.name: part.shape[1:] for part in (*session.get_inputs(), *session.get_outputs())}
+        wanted = {"planes": [info.channels, found.rows, found.cols], "policy": [info.actions], "value": []}
+        for name, shape in wanted.items():
+            if shapes.get(name) != shape:
+                raise ValueError(f"{where} is damaged: its {name} do not have the shape that it says")
+        self.game = found
+        self.info = info
+        self._session = session
+
+    def lane(self, batch: int) -> Lane:
+        _check_batch(batch)
+        return _OnnxLane(self, batch)
+
+    def answer(self, states: Sequence[State]) -> tuple[Floats, Floats]:
+        packed = _packed(self.game, self.info.encoding, states)
+        return self.answer_planes(self.game.unpack(packed, self.info.encoding))
+
+    def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
+        policy, value = self._session.run(["policy", "value"], {"planes": planes})
+        return policy, value
+
+    def update(self, net: Net) -> None:
+        if net.info.settings != self.info.settings:
+            raise ValueError("the new net is built otherwise than the old: make a new evaluator")
+        self._open(self._exported(net), "the net", self.game)
+
+
+class _OnnxLane:
+    def __init__(self, owner: OnnxEvaluator, batch: int) -> None:
+        game, encoding = owner.game, owner.info.encoding
+        self._owner = owner
+        self._waiting = False
+        self._unpacked: Floats = np.zeros(
+            (min(batch, owner.chunk), owner.info.channels, game.rows, game.cols), np.float32
+        )
+        self.planes: NDArray[np.uint64] = np.zeros((batch, game.packed_words(encoding)), np.uint64)
+        self.policy: Floats = np.zeros((batch, game.actions), np.float32)
+        self.value: Floats = np.zeros(batch, np.float32)
+
+    def submit(self) -> None:
+        self._waiting = True
+
+    def wait(self) -> None:
+        if not self._waiting:
+            return
+        self._waiting = False
+        owner, size = self._owner, len(self._unpacked)
+        for start in range(0, len(self.planes), size):
+            part = slice(start, min(start + size, len(self.planes)))
+            unpacked = self._unpacked[: part.stop - start]
+            owner.game.unpack(self.planes[part], owner.info.encoding, out=unpacked)
+            self.policy[part], self.value[part] = owner.answer_planes(unpacked)
+
+
+# ── The GPU ──
+
+
+class TorchEvaluator:
+    """A net in torch. On a GPU a lane replays one graph of everything: unpacking, the net, the value.
+
+    The device ``cpu`` runs the same code without graphs: for tests.
+    """
+
+    def __init__(
+        self,
+        net: Net,
+        game: Game | None = None,
+        *,
+        device: str = "cuda",
+        precision: Precision = "auto",
+        compile: bool = False,
+    ) -> None:
+        """``precision``: auto is fp16 on a GPU (finer than bf16, and as fast) and fp32 on the CPU."""
+        torch, nets = _torch(), _nets()
+        try:
+            self.device = torch.device(device)
+        except RuntimeError:
+            raise ValueError(f"there is no device {device!r}: give cpu or cuda") from None
+        on_gpu = self.device.type == "cuda"
+        if on_gpu and not torch.cuda.is_available():
+            raise ValueError("there is no GPU here that torch can use: give the device cpu")
+        if precision == "auto":
+            precision = "fp16" if on_gpu else "fp32"
+        types = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+        if precision not in types:
+            raise ValueError(f"precision {precision!r} does not go with torch: give fp32, fp16 or bf16")
+        self.game = net.info.check("the net", game)
+        self.info = net.info
+        self._type = types[precision]
+        self._net = net.folded().to(self.device, self._type)
+        self._net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types forget it
+        self._unpack = nets.Unpack(self.game, self.info.encoding).to(self.device)
+        self.run = self._run
+        if compile:
+            self.run = torch.compile(self._run, mode="max-autotune-no-cudagraphs", dynamic=False)
+
+    def _run(self, as_bytes: torch.Tensor, as_floats: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self._answer(self._unpack(as_bytes, as_floats, self._type))
+
+    def _answer(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        policy, wdl = self._net.play(planes)
+        chances = wdl.float().softmax(1)
+        return policy.float(), chances[:, 0] - chances[:, 2]
+
+    def lane(self, batch: int) -> Lane:
+        _check_batch(batch)
+        return _CudaLane(self, batch) if self.device.type == "cuda" else _TorchLane(self, batch)
+
+    def answer(self, states: Sequence[State]) -> tuple[Floats, Floats]:
+        packed = _packed(self.game, self.info.encoding, states)
+        return self.answer_planes(self.game.unpack(packed, self.info.encoding))
+
+    def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
+        torch = _torch()
+        with torch.no_grad():
+            policy, value = self._answer(torch.from_numpy(planes).to(self.device, self._type))
+        return policy.cpu().numpy(), value.cpu().numpy()
+
+    def update(self, net: Net) -> None:
+        torch = _torch()
+        if net.info.settings != self.info.settings or net.info.game != self.info.game:
+            raise ValueError("the new net is built otherwise than the old: make a new evaluator")
+        new = net.folded()
+        on_gpu = self.device.type == "cuda"
+        if on_gpu:
+            torch.cuda.synchronize(self.device)  # no lane reads while weights change
+        with torch.no_grad():
+            for mine, theirs in zip(self._net.parameters(), new.parameters(), strict=True):
+                mine.copy_(theirs)
+        if on_gpu:
+            torch.cuda.synchronize(self.device)
+        self.info = net.info
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ValueError("this needs the package torch: pip install 'tesuji[train]'") from None
+    return torch
+
+
+class _TorchLane:
+    """On the CPU: the work is done in wait."""
+
+    def __init__(self, owner: TorchEvaluator, batch: int) -> None:
+        torch, game = _torch(), owner.game
+        # torch knows no shifts of uint64: the same memory goes by int64.
+        pinned = owner.device.type == "cuda"
+        words = game.packed_words(owner.info.encoding)
+        self._owner = owner
+        self._waiting = False
+        self._planes = torch.zeros((batch, words), dtype=torch.int64, pin_memory=pinned)
+        self._policy = torch.zeros((batch, game.actions), pin_memory=pinned)
+        self._value = torch.zeros(batch, pin_memory=pinned)
+        self.planes: NDArray[np.uint64] = self._planes.numpy().view(np.uint64)
+        self.policy: Floats = self._policy.numpy()
+        self.value: Floats = self._value.numpy()
+
+    def submit(self) -> None:
+        self._waiting = True
+
+    def wait(self) -> None:
+        if not self._waiting:
+            return
+        self._waiting = False
+        with _torch().no_grad():
+            policy, value = self._owner.run(*self._owner._unpack.views(self._planes))
+        self._policy.copy_(policy)
+        self._value.copy_(value)
+
+
+class _CudaLane(_TorchLane):
+    """On a GPU: a stream of its own, pinned memory at both ends, and one captured graph between."""
+
+    def __init__(self, owner: TorchEvaluator, batch: int) -> None:
+        super().__init__(owner, batch)
+        torch = _torch()
+        self._stream = torch.cuda.Stream(owner.device)
+        # Waiting sleeps instead of spinning: the cores have trees to grow.
+        self._done = torch.cuda.Event(blocking=True)
+        self._on_gpu = torch.zeros_like(self._planes, device=owner.device)
+        views = owner._unpack.views(self._on_gpu)
+        self._graph = torch.cuda.CUDAGraph()
+        self._stream.wait_stream(torch.cuda.current_stream(owner.device))
+        fastest = torch.backends.cudnn.flags(enabled=True, benchmark=True)
+        with torch.no_grad(), fastest, torch.cuda.device(owner.device):
+            with torch.cuda.stream(self._stream):
+                for _ in range(3):  # compiles, and tries ways to convolve, before the capture
+                    owner.run(*views)
+            self._stream.synchronize()
+            # Another thread may train meanwhile.
+            with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
+                self._answers = owner.run(*views)
+
+    def submit(self) -> None:
+        with _torch().cuda.stream(self._stream):
+            self._on_gpu.copy_(self._planes, non_blocking=True)
+            self._graph.replay()
+            policy, value = self._answers
+            self._policy.copy_(policy, non_blocking=True)
+            self._value.copy_(value, non_blocking=True)
+            self._done.record(self._stream)
+        self._waiting = True
+
+    def wait(self) -> None:
+        if self._waiting:
+            self._done.synchronize()  # without the interpreter's lock
+            self._waiting = False

@@ -1,0 +1,82 @@
+"""The player ``net``: a tree search that a net guides."""
+
+import dataclasses
+import random
+from pathlib import Path
+
+from tesuji._core import Game, State
+from tesuji.evaluate import evaluator
+from tesuji.players import check_ongoing
+from tesuji.search import Search, SearchSettings
+from tesuji.thought import Thought
+
+__all__ = ["NetPlayer", "shipped"]
+
+
+def shipped(game: Game) -> Path:
+    """The file of the net that ships for a game; ValueError with a sentence where none does."""
+    path = Path(__file__).parent / "models" / f"{game.name}.onnx"
+    if not path.is_file():
+        raise ValueError(f"no net ships for {game.name}: train one, and give its file: net:PATH,visits=400")
+    return path
+
+
+class NetPlayer:
+    """Searches with a net's policy and values, and keeps its tree between moves."""
+
+    def __init__(
+        self,
+        game: Game,
+        path: str = "",
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        rule: str = "puct",
+        c: float = 1.5,
+        fpu: float = 0.2,
+        leaves: int | None = None,
+        threads: int = 1,
+        temperature: float = 0.0,
+        device: str = "auto",
+        memory: int = 1 << 30,
+        seed: int = 0,
+    ) -> None:
+        """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits."""
+        if not 0 <= temperature <= 100:
+            raise ValueError(f"temperature is {temperature:g}: give a number from 0 to 100")
+        if rule not in ("puct", "gumbel"):
+            raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
+        if visits is None:
+            visits = 400 if seconds is None else 2**31 - 1
+        if leaves is None:
+            # Batches are faster than single leaves, but a small search should see each answer before it goes on.
+            leaves = max(1, min(8, visits // 32))
+        settings = SearchSettings(
+            visits=visits,
+            seconds=seconds or 0.0,
+            rule=rule,  # type: ignore[arg-type]
+            c=c,
+            fpu=fpu,
+            leaves=leaves,
+            transpositions=game.transposes,
+            memory=memory,
+        )
+        self._evaluator = evaluator(path or shipped(game), game, device, threads=threads)
+        self._temperature = temperature
+        self._random = random.Random(seed)
+        encoding = self._evaluator.info.encoding
+        self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
+
+    def think(self, state: State) -> Thought:
+        check_ongoing(state)
+        self._search.continue_from(0, state)
+        for leaves in self._search:
+            leaves.answer(*self._evaluator.answer_planes(leaves.planes))
+        thought = self._search.thoughts()[0]
+        most = max(thought.visits.values())
+        if self._temperature == 0 or most == 0 or thought.proven is not None:
+            return thought
+        actions = list(thought.visits)
+        weights = [(thought.visits[action] / most) ** (1 / self._temperature) for action in actions]
+        action = self._random.choices(actions, weights)[0]
+        return dataclasses.replace(thought, action=action, move=state.game.text(action))
