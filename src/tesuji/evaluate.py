@@ -110,8 +110,9 @@ def _packed(game: Game, encoding: str, states: Sequence[State]) -> NDArray[np.ui
     for state in states:
         if state.game.name != game.name:
             raise ValueError(f"a state of {state.game.name} cannot be answered by a net for {game.name}")
-    rows = [state.packed(encoding) for state in states]
-    return np.stack(rows) if rows else np.zeros((0, game.packed_words(encoding)), np.uint64)
+    if not states:
+        raise ValueError("there is nothing to answer: give at least one state")
+    return np.stack([state.packed(encoding) for state in states])
 
 
 def _check_batch(batch: int) -> None:

@@ -382,11 +382,12 @@ class Net(nn.Module):
             weight = cast(Tensor, module.weight)
             count += 2 * output.numel() * (weight.numel() // weight.shape[0])
 
-        probe = copy.deepcopy(self).to("meta").eval()
+        probe = copy.deepcopy(self).cpu().eval()
         for module in probe.modules():
             if isinstance(module, nn.Conv2d | nn.Linear):
                 module.register_forward_hook(add)
-        probe(torch.zeros(1, self.planes, self.game.rows, self.game.cols, device="meta"))
+        with torch.no_grad():
+            probe(torch.zeros(1, self.planes, self.game.rows, self.game.cols))
         return count
 
     def describe(self) -> str:
