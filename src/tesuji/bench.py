@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from tesuji._core import Game, calibrate
 from tesuji.games import game, games
 from tesuji.search import Search
-from tesuji.selfplay import Lane, SelfPlay, SelfPlaySettings
+from tesuji.selfplay import SelfPlay, SelfPlaySettings
 
 if TYPE_CHECKING:
+    from tesuji.evaluate import Lane
     from tesuji.nets import NetSettings
 
 __all__ = [
@@ -179,12 +180,13 @@ class SelfPlaySpeed:
 def bench_selfplay(
     name: str,
     *,
-    net: NetSettings | None = None,
+    net: "NetSettings | None" = None,
     visits: int = 32,
     games: int = 64,
     lanes: int = 2,
     threads: int = 2,
     device: str = "cpu",
+    compile: bool = True,
 ) -> Callable[[float], SelfPlaySpeed]:
     """A function that measures self-play with a net of random weights for about so many seconds.
 
@@ -194,13 +196,13 @@ def bench_selfplay(
     from tesuji.nets import Net, NetSettings
 
     g = game(name)
-    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device)
+    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device, compile=compile)
     in_turn = device != "cpu"
     tables = [answers.lane(max(1, games // lanes)) for _ in range(lanes)]
     play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), threads=threads, in_turn=in_turn)
     play.play(seconds=0.5)
 
-    def alone(lane: Lane, until: float) -> int:
+    def alone(lane: "Lane", until: float) -> int:
         done = 0
         while time.perf_counter() < until:
             lane.submit()

@@ -484,9 +484,9 @@ def bench_selfplay(
         _game(name)
     try:
         from tesuji.evaluate import choose_device
-        from tesuji.nets import named
+        from tesuji.nets import preset
 
-        size, device = named(net), choose_device(device)
+        size, device = preset(net), choose_device(device)
     except ImportError as missing:
         _fail(f"a net of random weights needs torch (there is no {missing.name}): pip install 'tesuji[train]'")
     except ValueError as refusal:

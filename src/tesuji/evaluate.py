@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tesuji.nets import Net
 
-__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "evaluator"]
+__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "choose_device", "evaluator"]
 
 Floats = NDArray[np.float32]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
@@ -89,13 +89,17 @@ def evaluator(
     else:
         net = source
         net.info.check("the net", game)
-    if device == "auto":
-        import torch
-
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = choose_device(device)
     if device == "cpu":
         return OnnxEvaluator(net, game, precision=precision, threads=threads)
     return TorchEvaluator(net, game, device=device, precision=precision, compile=compile)
+
+
+def choose_device(device: str) -> str:
+    """``auto`` is the GPU where torch finds one, else the CPU."""
+    if device != "auto":
+        return device
+    return "cuda" if _torch().cuda.is_available() else "cpu"
 
 
 def _nets() -> Any:

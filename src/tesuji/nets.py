@@ -24,7 +24,19 @@ from tesuji._core import Game
 from tesuji.netinfo import NetInfo
 from tesuji.records import write_safely
 
-__all__ = ["PRESETS", "Answer", "Net", "NetSettings", "Unpack", "export_onnx", "load", "named", "onnx_bytes", "save"]
+__all__ = [
+    "PRESETS",
+    "Answer",
+    "Net",
+    "NetSettings",
+    "Unpack",
+    "export_onnx",
+    "load",
+    "named",
+    "onnx_bytes",
+    "preset",
+    "save",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,25 +413,25 @@ class Net(nn.Module):
         )
 
 
-def named(game: Game, name: str, encoding: str | None = None, **changes: Any) -> Net:
-    """The net of a preset, with changes of its settings; a study's network sees what the study showed it."""
+def preset(name: str) -> NetSettings:
+    """The settings that go by a name."""
     if name not in PRESETS:
         near = difflib.get_close_matches(name, PRESETS, n=1)
-        raise ValueError(
-            f"there is no net {name[:30]!r}: {'did you mean ' + near[0] + '?' if near else _listed(PRESETS)}"
-        )
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(PRESETS)}"
+        raise ValueError(f"there is no net {name[:30]!r}: {hint}")
+    return PRESETS[name]
+
+
+def named(game: Game, name: str, encoding: str | None = None, **changes: Any) -> Net:
+    """The net of a preset, with changes of its settings; a study's network sees what the study showed it."""
     known = [field.name for field in fields(NetSettings)]
     for key in changes:
         if key not in known:
             raise ValueError(f"a net has no setting {key[:30]!r}: it has {', '.join(known)}")
-    settings = replace(PRESETS[name], **changes)
+    settings = replace(preset(name), **changes)
     if encoding is None:
         encoding = "paper" if settings.architecture != "residual" and "paper" in game.encodings else "tesuji"
     return Net(game, settings, encoding)
-
-
-def _listed(names: dict[str, NetSettings]) -> str:
-    return f"there are {', '.join(names)}"
 
 
 class Unpack(nn.Module):

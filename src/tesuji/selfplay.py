@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from tesuji import _core
 from tesuji._core import Game
 from tesuji.search import SearchSettings
 
-__all__ = ["Lane", "SelfPlay", "SelfPlaySettings"]
+if TYPE_CHECKING:
+    from tesuji.evaluate import Lane
+
+__all__ = ["SelfPlay", "SelfPlaySettings"]
 
 RESIGNED_WRONGLY = 0.05  # of the checked games: above this share players give up later
 _CHECKED_AT_LEAST = 20  # games, before that share means anything
@@ -103,24 +103,10 @@ class SelfPlaySettings:
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
 
-class Lane(Protocol):
-    """One batch of fixed size, again and again: the core writes ``planes``, an evaluator ``policy`` and ``value``."""
-
-    planes: NDArray[np.uint64]
-    policy: NDArray[np.float32]
-    value: NDArray[np.float32]
-
-    def submit(self) -> None:
-        """Begins to answer what lies in ``planes``."""
-
-    def wait(self) -> None:
-        """Returns when the answers lie in ``policy`` and ``value``."""
-
-
 class _Table:
     """A group of games and its lane."""
 
-    def __init__(self, group: _core.SelfPlay, lane: Lane) -> None:
+    def __init__(self, group: _core.SelfPlay, lane: "Lane") -> None:
         self.group = group
         self.lane = lane
         self.submitted = False
@@ -149,7 +135,7 @@ class SelfPlay:
     def __init__(
         self,
         game: Game,
-        lanes: Sequence[Lane],
+        lanes: "Sequence[Lane]",
         settings: SelfPlaySettings | None = None,
         *,
         encoding: str = "tesuji",
