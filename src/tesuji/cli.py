@@ -356,6 +356,104 @@ def _outcome(result: int | None) -> str:
     return "unknown" if result is None else ("drawn", "First wins", "Second wins")[result]
 
 
+# ── Learning ──
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, such as runs/go9.")]
+
+
+@app.command()
+def train(
+    name: GameName,
+    run: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder; without it, runs/GAME.")] = None,
+    preset: Annotated[str | None, typer.Option(help="laptop, gpu or paper; without it, laptop.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="How long; without it, what the preset says.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting, such as train.rate=0.002.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Another seed learns from other games.")] = None,
+) -> None:
+    """Learn a game by self-play. The same command goes on where it stopped; Ctrl-C saves."""
+    _game(name)
+    if minutes is not None:
+        _at_least("minutes", minutes, 0)
+    folder = run or Path("runs") / name.replace(":", "-")
+    given = [*(changes or []), *([] if seed is None else [f"run.seed={seed}"])]
+    try:
+        from tesuji.run import Run
+        from tesuji.watch import watching
+
+        learning = Run(folder, name, preset, given)
+        with watching(learning.folder.tensorboard) as watch:
+            learning.learn(minutes=minutes, watch=watch)
+    except KeyboardInterrupt:
+        print(f"\nleft at once: the same command goes on from the last save in {folder}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except ModuleNotFoundError as missing:
+        _fail(f"learning needs the package {missing.name}: pip install 'tesuji[train]'")
+    except (ValueError, TypeError, OSError) as refusal:
+        _fail(refusal)
+    print(f"saved in {folder}: the same command goes on, `tesuji doctor {folder}` looks at it", file=sys.stderr)
+
+
+@app.command("doctor")
+def show_doctor(
+    run: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="A run's folder; without it, the program.")
+    ] = None,
+) -> None:
+    """Say in words what is wrong with a run that does not learn, or what is installed."""
+    from tesuji import doctor
+    from tesuji.run import Folder
+
+    try:
+        if run is None:
+            print("\n".join(doctor.installation()))
+        else:
+            health = doctor.examine(Folder(run))
+            print(health)
+            if health.findings:
+                raise typer.Exit(1)
+    except ModuleNotFoundError as missing:
+        _fail(f"looking at a network needs the package {missing.name}: pip install 'tesuji[train]'")
+    except (ValueError, OSError) as refusal:
+        _fail(refusal)
+
+
+@app.command("curves")
+def show_curves(
+    run: RunFolder,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; without it, RUN/curves.")] = None,
+) -> None:
+    """Draw the curves of a run: losses, entropy, rating, speed (PNG)."""
+    from tesuji import curves
+    from tesuji.run import Folder
+
+    try:
+        for path in curves.draw(Folder(run), out):
+            print(path)
+    except (ValueError, OSError) as refusal:
+        _fail(refusal)
+
+
+@app.command("export")
+def export(
+    source: Annotated[Path, typer.Argument(metavar="RUN|NET", help="A run's folder, or a .safetensors file.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.onnx", help="The file to write.")],
+) -> None:
+    """Write a network as ONNX, to play with."""
+    try:
+        from tesuji import nets
+        from tesuji.run import Folder
+
+        path = Folder(source).newest_net() if source.is_dir() else source
+        nets.export_onnx(nets.load(path), out)
+    except ModuleNotFoundError as missing:
+        _fail(f"exporting needs the package {missing.name}: pip install 'tesuji[train]'")
+    except (ValueError, OSError) as refusal:
+        _fail(refusal)
+    print(out)
+
+
 @bench.command("rules")
 def bench_rules(
     names: Annotated[list[str] | None, typer.Argument(metavar="[GAME]…", help="Only these.")] = None,

@@ -1,7 +1,8 @@
 """Settings of a run: typed, read from ``configs/<game>.toml``, changed by name, written into the run's folder.
 
 A file has the sections ``[net]``, ``[selfplay]``, ``[train]``, ``[replay]`` and ``[run]``, which count for every preset;
-``[laptop.net]`` and so on change them for one preset. What a file does not name has the default of its dataclass.
+``[laptop.net]`` and so on change them for one preset. What a file does not name has the default of its dataclass. In
+``[net]`` the key ``size`` names one of the presets of ``nets``, and the other keys change it.
 """
 
 import difflib
@@ -9,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -25,7 +26,18 @@ if TYPE_CHECKING:  # nets and train need torch, and reading a setting's name doe
     from tesuji.selfplay import SelfPlaySettings
     from tesuji.train import TrainSettings
 
-__all__ = ["PRESETS", "Config", "Crowd", "ReplaySettings", "RunSettings", "changed", "preset", "read", "text"]
+__all__ = [
+    "PRESETS",
+    "Config",
+    "Crowd",
+    "ReplaySettings",
+    "RunSettings",
+    "changed",
+    "differences",
+    "preset",
+    "read",
+    "text",
+]
 
 PRESETS = ("laptop", "gpu", "paper")
 
@@ -57,9 +69,18 @@ class ReplaySettings:
     """It never holds more."""
     ratio: float = 4.0
     """Samples trained per position made."""
+    value_mix: float = 0.0
+    """Share of the search's own value in the value to learn; the rest is the game's result."""
 
     def __post_init__(self) -> None:
-        _check(self, window_min=(1, 10**10), window_growth=(0, 1), window_max=(1, 10**10), ratio=(0, 1000))
+        _check(
+            self,
+            window_min=(1, 10**10),
+            window_growth=(0, 1),
+            window_max=(1, 10**10),
+            ratio=(0, 1000),
+            value_mix=(0, 1),
+        )
 
     def window(self, positions: int) -> int:
         """How many positions the window holds when so many were made."""
@@ -92,6 +113,8 @@ class RunSettings:
     """Visits of the network in all these matches."""
     anchors: tuple[str, ...] = ("random", "mcts:visits=1000")
     """Players to be measured against. The first is the zero of the ratings."""
+    encoding: str = "tesuji"
+    """The planes that the network sees: tesuji, or paper where the game's study has its own."""
     device: str = "auto"
     """auto, cpu or cuda."""
     seed: int = 1
@@ -184,7 +207,9 @@ def preset(game: str | Game, name: str = "laptop") -> Config:
 
 def _file_of(g: Game) -> str:
     """Its own file, or that of the same family with the nearest number of cells, or default."""
-    there = [file.name[:-5] for file in (resources.files("tesuji") / "configs").iterdir() if file.name.endswith(".toml")]
+    there = [
+        file.name[:-5] for file in (resources.files("tesuji") / "configs").iterdir() if file.name.endswith(".toml")
+    ]
     if g.name in there:
         return g.name
     cells = {name: Game(name).rows * Game(name).cols for name in there if name in game_names()}
@@ -198,7 +223,9 @@ def _family(name: str) -> str:
 
 
 def _merged(common: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: {**common.get(key, {}), **more.get(key, {})} for key in [*common, *(k for k in more if k not in common)]}
+    return {
+        key: {**common.get(key, {}), **more.get(key, {})} for key in [*common, *(k for k in more if k not in common)]
+    }
 
 
 # ── Reading and writing ──
@@ -252,8 +279,11 @@ def changed(config: Config, changes: Sequence[str] | Mapping[str, object]) -> Co
     given = changes.items() if isinstance(changes, Mapping) else map(_assignment, changes)
     for name, value in given:
         section, _, key = name.partition(".")
+        if name == "net.size":
+            tables["net"] = {"size": value}
+            continue
         if section not in _parts() or key not in _keys(section):
-            known = [f"{part}.{word}" for part in _parts() for word in _keys(part)]
+            known = ["net.size", *(f"{part}.{word}" for part in _parts() for word in _keys(part))]
             raise ValueError(f"there is no setting {name[:60]!r}: {_nearest(name, known)}")
         tables[section][key] = value
     return _config(config.game, config.preset, {s: tables[s] for s in _parts()}, "")
@@ -288,6 +318,8 @@ def _config(game: str, name: str, tables: Mapping[str, Any], where: str) -> Conf
             raise ValueError(f"{before}there is no section {section!r}: {_nearest(section, _parts())}")
         if not isinstance(table, dict):
             raise ValueError(f"{before}{section} must be a section, [{section}]")
+        if section == "net":
+            table = _sized(table, before)
         for key, value in table.items():
             if key not in _keys(section):
                 raise ValueError(f"{before}there is no setting {section}.{key}: {_nearest(key, _keys(section))}")
@@ -301,6 +333,17 @@ def _config(game: str, name: str, tables: Mapping[str, Any], where: str) -> Conf
             except (ValueError, TypeError) as refusal:
                 raise ValueError(f"{before}[{section}] {refusal}") from None
     return Config(game=game, preset=name, **made)
+
+
+def _sized(table: Mapping[str, Any], before: str) -> dict[str, Any]:
+    """[net] with its size spelled out."""
+    from tesuji.nets import PRESETS as SIZES
+
+    rest = dict(table)
+    size = rest.pop("size", None)
+    if size is not None and size not in SIZES:
+        raise ValueError(f"{before}net.size is {size!r}: {_nearest(str(size), SIZES)}")
+    return rest if size is None else {**asdict(SIZES[size]), **rest}
 
 
 def _typed(name: str, value: Any, hint: Any) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from tesuji.records import GameRecord
 
-__all__ = ["progress"]
+__all__ = ["clock", "progress"]
 
 _EVERY = 10.0  # seconds between lines
 
@@ -72,7 +72,7 @@ def _lines(describe: Callable[[Mapping[int, GameRecord]], str]) -> Tell:
             done = len(records)
             left = (now - begun) / max(1, done - before) * (total - done)
             print(
-                f"{done} of {total} games, {_clock(left)} left, {describe(records)}",
+                f"{done} of {total} games, {clock(left)} left, {describe(records)}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -80,7 +80,8 @@ def _lines(describe: Callable[[Mapping[int, GameRecord]], str]) -> Tell:
     return tell
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Such as 1:02:03."""
     minutes, rest = divmod(round(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
