@@ -397,9 +397,7 @@ def train(
 
 @app.command("doctor")
 def show_doctor(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="A run's folder; without it, the program.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="A run; without it, the program itself.")] = None,
 ) -> None:
     """Say in words what is wrong with a run that does not learn, or what is installed."""
     from tesuji import doctor

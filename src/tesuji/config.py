@@ -1,7 +1,7 @@
 """Settings of a run: typed, read from ``configs/<game>.toml``, changed by name, written into the run's folder.
 
-A file has the sections ``[net]``, ``[selfplay]``, ``[train]``, ``[replay]`` and ``[run]``, which count for every preset;
-``[laptop.net]`` and so on change them for one preset. What a file does not name has the default of its dataclass. In
+A file has the sections ``[net]``, ``[selfplay]``, ``[train]``, ``[replay]`` and ``[run]``, for every preset; ``[laptop.net]``
+and so on change them for one preset. What a file does not name has the default of its dataclass. In
 ``[net]`` the key ``size`` names one of the presets of ``nets``, and the other keys change it.
 """
 
@@ -201,15 +201,13 @@ def preset(game: str | Game, name: str = "laptop") -> Config:
         there = " and ".join(p for p in PRESETS if p in tables)
         raise ValueError(f"{g.name} has no preset {name!r}: it has {there}")
     common = {key: table for key, table in tables.items() if key not in PRESETS}
-    found = _config(g.name + (f":{numbers}" if numbers else ""), name, _merged(common, tables[name]), where.name)
-    return found
+    return _config(g.name + (f":{numbers}" if numbers else ""), name, _merged(common, tables[name]), where.name)
 
 
 def _file_of(g: Game) -> str:
     """Its own file, or that of the same family with the nearest number of cells, or default."""
-    there = [
-        file.name[:-5] for file in (resources.files("tesuji") / "configs").iterdir() if file.name.endswith(".toml")
-    ]
+    names = [file.name for file in (resources.files("tesuji") / "configs").iterdir()]
+    there = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
     if g.name in there:
         return g.name
     cells = {name: Game(name).rows * Game(name).cols for name in there if name in game_names()}
@@ -223,9 +221,7 @@ def _family(name: str) -> str:
 
 
 def _merged(common: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: {**common.get(key, {}), **more.get(key, {})} for key in [*common, *(k for k in more if k not in common)]
-    }
+    return {section: {**common.get(section, {}), **more.get(section, {})} for section in {**common, **more}}
 
 
 # ── Reading and writing ──

@@ -179,8 +179,8 @@ def _values(sample: _Sample) -> list[Finding]:
                 "dead value head",
                 f"squared error {error:.3f} on {len(sample.value)} positions, {guess:.3f} for always guessing the mean",
                 "the network knows nothing of who wins, so the search follows the policy alone",
-                "a larger train.value_weight, a lower train.rate, more variety (selfplay.opening_share); where games are "
-                "long and drawn out, more value_mix",
+                "a larger train.value_weight, a lower train.rate, more variety (selfplay.opening_share), more "
+                "replay.value_mix where games are long",
             )
         ]
     return []
@@ -254,7 +254,7 @@ def _games(lines: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, An
                 "identical games",
                 f"{repeats} of the last {len(records)} games went exactly as another one",
                 "self-play goes round in circles and shows the network nothing new",
-                "selfplay.opening_share and opening_plies, a higher temperature, noise; small games end so when learned",
+                "selfplay.opening_share and opening_plies, noise, a higher temperature; small games end so",
             )
         )
     first, draws = _mean(lines, "first_score"), _mean(lines, "draws")
@@ -263,7 +263,7 @@ def _games(lines: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, An
             Finding(
                 "one side always wins",
                 f"First scores {first:.0%} of the points",
-                "results say nothing any more; where that side wins by force (Gomoku's First) it is what learning leads to",
+                "results say nothing any more; where a side wins by force (Gomoku's First) learning leads there",
                 "random openings (selfplay.opening_share=0.5), or komi where the game has one",
             )
         )
@@ -324,7 +324,8 @@ def installation() -> list[str]:
     """What is installed, a line each."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     lines = [
-        f"tesuji        {tesuji.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+        f"tesuji        {tesuji.__version__}",
+        f"Python        {platform.python_version()}, {platform.system()} {platform.machine()}",
         f"cores         {cores}",
         f"core          {len(tesuji.games())} games, {_core_speed():,.0f} random games of go9 a second",
     ]

@@ -46,8 +46,7 @@ if TYPE_CHECKING:  # torch is needed to learn, not to look
 __all__ = ["Folder", "Run", "Watcher", "ratings"]
 
 Watcher = Callable[[str, Mapping[str, Any]], None]
-"""Is told what happens: ``begin``, ``playing``, ``training``, ``round``, ``arena``, ``saved``, ``note`` and ``end``, each
-with facts."""
+"""Is told what happens, with facts: begin, playing, training, round, match, arena, saved, note, end."""
 
 _SLICE = 1.0  # seconds of self-play between looks at the clock, the disk and the signals
 _FILE_LIMIT = 1 << 26  # bytes, after which games go into the next file
@@ -276,7 +275,7 @@ class _Games:
 
 
 class Run:
-    """A run in a folder: ``Run("runs/go9", game="go9").learn(minutes=10)``. The same folder goes on where it stopped."""
+    """``Run("runs/go9", game="go9").learn(minutes=10)``. The same folder goes on where it stopped."""
 
     def __init__(
         self,
@@ -285,7 +284,7 @@ class Run:
         preset: str | None = None,
         changes: Sequence[str] | Mapping[str, object] = (),
     ) -> None:
-        """``changes``: settings such as ``train.rate=0.002``. A run that has begun keeps its game, preset and network."""
+        """``changes``: settings such as ``train.rate=0.002``. A run that has begun keeps its game and its network."""
         self.folder = Folder(path)
         if not self.folder.begun:
             if game is None:
@@ -351,7 +350,8 @@ class Run:
             "seed": self.config.run.seed,
             "created": time.strftime("%Y-%m-%d %H:%M:%S %z"),
             "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-            "machine": f"{platform.machine()}, {_cores()} cores, {platform.system()}, Python {platform.python_version()}",
+            "machine": f"{platform.system()} {platform.machine()}, {_cores()} cores",
+            "python": platform.python_version(),
         }
 
 
