@@ -1,8 +1,8 @@
 """Settings of a run: typed, read from ``configs/<game>.toml``, changed by name, written into the run's folder.
 
-A file has the sections ``[net]``, ``[selfplay]``, ``[train]``, ``[replay]`` and ``[run]``, for every preset; ``[laptop.net]``
-and so on change them for one preset. What a file does not name has the default of its dataclass. In
-``[net]`` the key ``size`` names one of the presets of ``nets``, and the other keys change it.
+A file has the sections ``[net]``, ``[selfplay]``, ``[train]``, ``[replay]`` and ``[run]`` for every preset;
+``[laptop.net]`` and so on change them for one. What a file does not name has the default of its dataclass. In ``[net]``
+the key ``size`` names one of the presets of ``nets``, and the other keys change it.
 """
 
 import difflib
@@ -117,6 +117,8 @@ class RunSettings:
     """The planes that the network sees: tesuji, or paper where the game's study has its own."""
     device: str = "auto"
     """auto, cpu or cuda."""
+    compile: bool = False
+    """On a GPU: compile the network for self-play, which takes a minute at the start and is faster from then on."""
     seed: int = 1
     """Another seed plays other games and begins with another network."""
 

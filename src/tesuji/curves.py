@@ -10,7 +10,7 @@ __all__ = ["draw"]
 
 _PICTURES = {
     "loss": (("loss", "policy_loss", "value_loss"), "nats"),
-    "entropy": (("entropy", "target_entropy"), "nats"),
+    "entropy": (("policy_entropy", "target_entropy"), "nats"),
     "throughput": (("evaluations_per_second", "samples_per_second"), "a second"),
     "games": (("length",), "plies a game"),
 }

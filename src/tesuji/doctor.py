@@ -98,7 +98,7 @@ def _numbers(
     if sample is not None:
         told["value"] = f"explains {sample.explained:.0%} of the results"
     for name, key, form in (
-        ("entropy", "entropy", "{:.2f} of the network"),
+        ("entropy", "policy_entropy", "{:.2f} of the network"),
         ("game length", "length", "{:.1f} plies"),
         ("First scores", "first_score", "{:.0%}"),
         ("device busy", "device_busy", "{:.0%}"),
@@ -198,16 +198,23 @@ def _training(trained: Sequence[Mapping[str, Any]]) -> list[Finding]:
     numbers = [x for line in trained for x in line.values() if isinstance(x, float)]
     usual = statistics.median(norms) if norms else 0.0
     loud = statistics.fmean(norms[-_LAST:]) if norms else 0.0
-    if not all(map(math.isfinite, numbers)) or now > 1.3 * best + 0.1 or (len(norms) >= 10 and loud > 10 * usual):
+    refused = sum(line.get("refused", 0) for line in trained[-_LAST:])
+    if (
+        refused
+        or not all(map(math.isfinite, numbers))
+        or now > 1.3 * best + 0.1
+        or (len(norms) >= 10 and loud > 10 * usual)
+    ):
         found.append(
             Finding(
                 "exploding rate",
-                f"loss {now:.3f}, {best:.3f} at its best; gradient norm {loud:.2f}, usually {usual:.2f}",
+                f"loss {now:.3f}, {best:.3f} at its best; gradient norm {loud:.2f}, usually {usual:.2f}; "
+                f"{refused} steps without a finite loss",
                 "steps are too large: the network forgets faster than it learns",
                 f"a third of the rate (now {trained[-1].get('rate', 0):.2g}): --set train.rate=…, and train.clip at 1",
             )
         )
-    entropy, target = _mean(trained, "entropy"), _mean(trained, "target_entropy")
+    entropy, target = _mean(trained, "policy_entropy"), _mean(trained, "target_entropy")
     if entropy is not None and target is not None and target > 0.1 and entropy < 0.5 * target:
         found.append(
             Finding(

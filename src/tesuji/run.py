@@ -332,6 +332,8 @@ class Run:
                     return session.learn(minutes, steps)
                 finally:
                     session.close()
+            except ArithmeticError as trouble:
+                raise ValueError(f"{trouble}; the last save is from before that") from None
             except OSError as trouble:
                 if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
                     raise ValueError(
@@ -398,7 +400,7 @@ class _Session:
     """One process's part of a run."""
 
     def __init__(self, run: Run, watch: Watcher, signals: _Signals) -> None:
-        from tesuji.evaluate import evaluator
+        from tesuji.evaluate import OnnxEvaluator, evaluator
         from tesuji.nets import Net
         from tesuji.replay import Window
         from tesuji.selfplay import SelfPlay
@@ -412,7 +414,7 @@ class _Session:
         self._last_step = sys.maxsize
 
         # Step 1. The newest sound save, if there is one.
-        net = Net(self._game, c.net, c.run.encoding)
+        net = Net(self._game, c.net, c.run.encoding, seed=c.run.seed)
         self._learner: Learner = Learner(net, c.train, c.run.device)
         self._kept: dict[str, float] = {"round": 0, "seconds": 0.0, "arena": 0.0, "best": 0, "saves": 0}
         self._totals: dict[str, float] = {}  # of self-play, by the sessions before this one
@@ -435,10 +437,10 @@ class _Session:
             if self._learner.steps == 0:
                 self._store(onnx=True)  # the first best
             playing = self._load(int(self._kept["best"]))
-        self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device)
+        self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device, compile=c.run.compile)
         self._playing = int(self._kept["best"]) if c.run.gating == "best" else self._learner.steps
         threads = c.crowd.threads or _cores()
-        in_turn = self._evaluator.device != "cpu"
+        in_turn = not isinstance(self._evaluator, OnnxEvaluator)
         lanes = min(c.crowd.games, c.crowd.lanes or (2 if in_turn else threads))
         shares = [c.crowd.games // lanes + (i < c.crowd.games % lanes) for i in range(lanes)]
         self._lanes = [_CountedLane(self._evaluator.lane(share)) for share in shares]
@@ -465,7 +467,14 @@ class _Session:
         if steps is not None:
             self._last_step = self._learner.steps + steps
         self._watch(
-            "begin", {"game": self._config.game, "folder": str(self._folder.path), "minutes": minutes} | self._now()
+            "begin",
+            {
+                "digest": self._window.digest,
+                "game": self._config.game,
+                "folder": str(self._folder.path),
+                "minutes": minutes,
+            }
+            | self._now(),
         )
         try:
             while not self._over():
@@ -516,27 +525,19 @@ class _Session:
         owed = int(self._games.positions * c.replay.ratio / c.train.batch)
         told: list[Mapping[str, float]] = []
         seeds = (_seed(c.run.seed, "samples", step) for step in range(first, owed))
-        with contextlib.closing(self._window.batches(c.train.batch, seeds)) as batches:
-            for batch in batches:
-                told.append(self._learner.step(batch))
-                self._watch("training", self._now())
-                if self._over():
-                    break
-                if self._due("save"):
-                    self._check(told[-1])
-                    self._save()
-        if not told:
+        for batch in self._window.batches(c.train.batch, seeds):
+            told.append(self._learner.step(batch))
+            self._watch("training", self._now())
+            if self._over():
+                break
+            if self._due("save"):
+                self._save()
+        sound = [one for one in told if math.isfinite(one["loss"]) and math.isfinite(one["grad_norm"])]
+        if not sound:
             return {}
-        self._check(told[-1])
-        facts = {key: math.fsum(float(one[key]) for one in told) / len(told) for key in told[-1]}
-        return facts | {"rate": float(told[-1]["rate"]), "grad_norm_max": max(float(one["grad_norm"]) for one in told)}
-
-    def _check(self, facts: Mapping[str, float]) -> None:
-        if not math.isfinite(float(facts["loss"])):
-            raise ValueError(
-                f"the loss is no number any more after {self._learner.steps} steps: go on from the last save with a "
-                f"lower rate, such as --set train.rate={self._config.train.rate / 3:.1g}"
-            )
+        facts = {key: math.fsum(one[key] for one in sound) / len(sound) for key in sound[-1]}
+        worst = max(one["grad_norm"] for one in sound)
+        return facts | {"rate": sound[-1]["rate"], "grad_norm_max": worst, "refused": len(told) - len(sound)}
 
     def _publish(self) -> None:
         """New weights go into play: at once, or when they have won their match."""

@@ -21,7 +21,7 @@ _CURVES = (
     ("loss", "loss"),
     ("policy", "policy_loss"),
     ("value", "value_loss"),
-    ("entropy", "entropy"),
+    ("entropy", "policy_entropy"),
 )
 _BARS = "▁▂▃▄▅▆▇█"
 
