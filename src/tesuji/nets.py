@@ -329,7 +329,10 @@ PRESETS: dict[str, NetSettings] = {
 class Net(nn.Module):
     """A network for one game, in one encoding."""
 
-    def __init__(self, game: Game, settings: NetSettings | None = None, encoding: str = "tesuji") -> None:
+    def __init__(
+        self, game: Game, settings: NetSettings | None = None, encoding: str = "tesuji", *, seed: int | None = None
+    ) -> None:
+        """``seed``: decides the first weights; without one they are different each time."""
         super().__init__()
         self.game = game
         self.settings = settings or NetSettings()
@@ -337,7 +340,10 @@ class Net(nn.Module):
         self.planes = len(game.plane_names(encoding))
         self.step = 0  # of training
         self.extra: dict[str, Any] = {}  # whatever else a file keeps
-        self.body = _BUILDERS[self.settings.architecture](game, self.planes, self.settings)
+        with torch.random.fork_rng(devices=[], enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(seed)
+            self.body = _BUILDERS[self.settings.architecture](game, self.planes, self.settings)
 
     @property
     def scalar_value(self) -> bool:

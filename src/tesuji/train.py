@@ -1,6 +1,7 @@
 """Learning: batches of positions, what became of them and what the search thought of them, go into a net's weights."""
 
 import copy
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 
 from tesuji.nets import Answer, Net, Unpack
 
-__all__ = ["Learner", "TrainSettings"]
+__all__ = ["Learner", "TrainSettings", "pack", "unpack"]
 
 _PATIENCE = 5  # steps in a row without a finite loss before learning gives up
 
@@ -276,6 +277,19 @@ class Learner:
         if self._average is not None:
             for name, tensor in self._average.items():
                 tensor.copy_((average or self.net.state_dict())[name])
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """What `state` gave, and whatever plain things lie beside it, for a file."""
+    content = io.BytesIO()
+    torch.save(state, content)
+    return content.getvalue()
+
+
+def unpack(content: bytes) -> dict[str, Any]:
+    """What `pack` was given. Nothing in it is run."""
+    found: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return found
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:
