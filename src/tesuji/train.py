@@ -28,8 +28,6 @@ class Batch(Protocol):
     @property
     def policy(self) -> NDArray[np.float32]: ...  # [n, actions], sums to 1
     @property
-    def policy_weight(self) -> NDArray[np.float32]: ...  # [n]
-    @property
     def wdl(self) -> NDArray[np.float32]: ...  # [n, 3]
     @property
     def ownership(self) -> NDArray[np.int8]: ...  # [n, cells]
@@ -189,13 +187,13 @@ class Learner:
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         s = self.settings
         planes = self._unpack(*Unpack.views(self._upload(batch.planes.view(np.int64))))
-        policy, weight = self._upload(batch.policy), self._upload(batch.policy_weight)
+        policy = self._upload(batch.policy)
         wdl, aux = self._upload(batch.wdl), self._upload(batch.aux_weight)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._half):
             answer: Answer = self._forward(planes)
         logs = F.log_softmax(answer.policy.float(), dim=1)
         measured = {
-            "policy_loss": _mean(-(policy * logs).sum(1), weight),
+            "policy_loss": -(policy * logs).sum(1).mean(),
             "value_loss": self._value_loss(answer.wdl.float(), wdl),
         }
         loss = measured["policy_loss"] + s.value_weight * measured["value_loss"]
@@ -211,9 +209,9 @@ class Learner:
             measured["score_loss"] = _mean(errors, aux)
             loss = loss + s.score_weight * measured["score_loss"]
         with torch.no_grad():
-            measured["target_entropy"] = _mean(-torch.special.xlogy(policy, policy).sum(1), weight)
-            measured["policy_entropy"] = _mean(-(logs.exp() * logs).sum(1), weight)
-            measured["accuracy"] = _mean((logs.argmax(1) == policy.argmax(1)).float(), weight)
+            measured["target_entropy"] = -torch.special.xlogy(policy, policy).sum(1).mean()
+            measured["policy_entropy"] = -(logs.exp() * logs).sum(1).mean()
+            measured["accuracy"] = (logs.argmax(1) == policy.argmax(1)).float().mean()
         return {"loss": loss, **measured}
 
     def _value_loss(self, logits: Tensor, wdl: Tensor) -> Tensor:
