@@ -277,7 +277,7 @@ def _games(lines: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, An
     length = _mean(lines, "length")
     if length is not None and length > 0.95 * game.max_plies:
         games, plies = game.time_playouts(0.02, seed=1)
-        if plies / games < 0.8 * game.max_plies:
+        if plies / games < 0.9 * game.max_plies:
             found.append(
                 Finding(
                     "games at the length bound",
