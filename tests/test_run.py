@@ -449,7 +449,7 @@ def test_the_panel_shows_what_it_was_told(learned: Path) -> None:
 
     panel = watch.Panel()
     lines = Folder(learned).metrics()
-    panel.tell("begin", {"game": "dots2", "folder": "runs/dots2", "minutes": 10.0} | lines[0])
+    panel.tell("begin", {"game": "dots2", "folder": "runs/dots2", "limit": 10.0} | lines[0])
     for line in lines:
         panel.tell("round", line)
     match = {"opponent": "random", "wins": 9, "draws": 0, "losses": 1}
@@ -457,6 +457,6 @@ def test_the_panel_shows_what_it_was_told(learned: Path) -> None:
     console = Console(width=110, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
     console.print(panel.picture())
     shown = console.export_text()
-    for words in ("dots2 in runs/dots2", "20 steps", "loss", "evaluations/s", "+300 ± 80 Elo; random 9–0–1", "left"):
+    for words in ("dots2 in runs/dots2", "20 steps", "loss", "evaluations/s", "+300 ± 80 Elo; random 9–0–1", "9:5"):
         assert words in shown, shown
     console.file.close()

@@ -10,6 +10,7 @@ from tesuji.thought import Line, Thought  # what a player saw
 from tesuji.players import Player, player  # something that chooses moves
 from tesuji.exact import Solution, solve  # what best play leads to, where that can be known
 from tesuji.arena import Match, Tournament, match, tournament  # players against each other, measured
+from tesuji.run import Run  # learning by self-play, in a folder
 
 __all__ = [
     "Game",
@@ -18,6 +19,7 @@ __all__ = [
     "Line",
     "Match",
     "Player",
+    "Run",
     "Search",
     "SearchSettings",
     "Solution",

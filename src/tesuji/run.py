@@ -285,6 +285,8 @@ class Run:
         changes: Sequence[str] | Mapping[str, object] = (),
     ) -> None:
         """``changes``: settings such as ``train.rate=0.002``. A run that has begun keeps its game and its network."""
+        # Threads of torch that wait for each other sleep: where others use the cores too, spinning is 20 times slower.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         self.folder = Folder(path)
         if not self.folder.begun:
             if game is None:
@@ -472,7 +474,7 @@ class _Session:
                 "digest": self._window.digest,
                 "game": self._config.game,
                 "folder": str(self._folder.path),
-                "minutes": minutes,
+                "limit": minutes,
             }
             | self._now(),
         )

@@ -82,7 +82,7 @@ class _Lines:
 
     def __call__(self, event: str, facts: Mapping[str, Any]) -> None:
         if event == "begin":
-            self._minutes = facts["minutes"]
+            self._minutes = facts["limit"]
             verb = "goes on with" if facts["games"] else "begins"
             self._say(f"{facts['folder']} {verb} {facts['game']}: {_counts(facts)}")
         elif event == "note":
@@ -145,7 +145,7 @@ class Panel:
         if "session_minutes" in facts:
             self._now = facts
         if event == "begin":
-            self._title, self._minutes = f"{facts['game']} in {facts['folder']}", facts["minutes"]
+            self._title, self._minutes = f"{facts['game']} in {facts['folder']}", facts["limit"]
         elif event == "round":
             self._line = facts
             for _, key in _CURVES:
