@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from networks import lively, states_of
@@ -233,6 +234,27 @@ def test_a_net_for_another_game_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a net for go5, not for go9"):
         OnnxEvaluator(tmp_path / "net.onnx", tesuji.game("go9"))
     load(tmp_path / "net.safetensors", tesuji.game("go5", komi=0.5))  # komi is something that it sees
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"format": "other"}, "is no net of Tesuji"),
+        ({"game_version": "77"}, "was made for version 77 of go5"),
+        ({"encoding": "other"}, "wants the encoding 'other'"),
+        ({"channels": "7", "encoding": "paper"}, "is damaged: its planes do not have the shape"),
+        ({"game": "go7", "actions": "50"}, "is damaged: its planes do not have the shape"),
+    ],
+)
+def test_an_onnx_file_that_does_not_fit_is_refused(changes: dict[str, str], sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    export_onnx(named(tesuji.game("go5"), "tiny", blocks=1), path)
+    model = onnx.load(path)
+    words = {part.key: part.value for part in model.metadata_props} | changes
+    onnx.helper.set_model_props(model, words)
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(ValueError, match=sentence):
+        OnnxEvaluator(path)
 
 
 @pytest.mark.parametrize("kind", ["safetensors", "onnx"])

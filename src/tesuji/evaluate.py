@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from tesuji._core import Game, State
@@ -159,6 +158,10 @@ class OnnxEvaluator:
         return content
 
     def _open(self, content: bytes, where: Path | str, game: Game | None) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ValueError("nets on the CPU need the package onnxruntime: pip install onnxruntime") from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
@@ -355,10 +358,10 @@ class _CudaLane(_TorchLane):
         views = owner._unpack.views(self._on_gpu)
         self._graph = torch.cuda.CUDAGraph()
         self._stream.wait_stream(torch.cuda.current_stream(owner.device))
-        fastest = torch.backends.cudnn.flags(enabled=True, benchmark=True)
-        with torch.no_grad(), fastest, torch.cuda.device(owner.device):
+        torch.backends.cudnn.benchmark = True  # of several ways to convolve the fastest here
+        with torch.no_grad(), torch.cuda.device(owner.device):
             with torch.cuda.stream(self._stream):
-                for _ in range(3):  # compiles, and tries ways to convolve, before the capture
+                for _ in range(3):  # what is compiled or tried out must be so before the capture
                     owner.run(*views)
             self._stream.synchronize()
             # Another thread may train meanwhile.
