@@ -272,8 +272,9 @@ int GumbelRoot::choose(Tree& tree, const ChooseSettings& s) const {
   for (const Candidate& c : candidates_) {
     if (!worth_a_visit(root, edges[c.edge])) continue;
     const uint32_t n = spent(c), distance = n >= level ? n - level : 0x80000000u + level - n;
+    if (best && distance > least) continue;
     const float merit = c.merit + completed.of(edges[c.edge]);
-    if (best && (distance > least || (distance == least && merit <= most))) continue;
+    if (best && distance == least && merit <= most) continue;
     best = &c;
     least = distance;
     most = merit;

@@ -56,11 +56,14 @@ Tree::Place& Tree::place(uint64_t key) {
 void Tree::expand(int node, std::span<const uint64_t> actions) {
   Node& n = nodes_[node];
   n.first_option = static_cast<int32_t>(actions_.size());
+  int count = 0;
+  for (const uint64_t word : actions) count += std::popcount(word);
+  n.options = static_cast<uint16_t>(count);
+  actions_.resize(actions_.size() + count);
+  uint16_t* out = actions_.data() + n.first_option;
   for (size_t i = 0; i < actions.size(); ++i) {
-    for (uint64_t w = actions[i]; w; w &= w - 1)
-      actions_.push_back(static_cast<uint16_t>(64 * i + std::countr_zero(w)));
+    for (uint64_t w = actions[i]; w; w &= w - 1) *out++ = static_cast<uint16_t>(64 * i + std::countr_zero(w));
   }
-  n.options = static_cast<uint16_t>(actions_.size() - n.first_option);
   n.best_prior = 1 / static_cast<float>(n.options);
   priors_.resize(actions_.size(), n.best_prior);
 }
