@@ -72,9 +72,9 @@ void Search::set_root(int kept) {
 }
 
 void Search::begin(int visits, bool noise) {
-  if (count_ > 0) return set_root(-1);
   settings_.visits = visits;
   noise_ = noise;
+  if (count_ > 0) return set_root(-1);
   if (!clean_.empty()) {
     tree_.set_priors(Tree::kRoot, clean_priors());
     clean_.clear();
@@ -215,6 +215,7 @@ int Search::collect() {
 }
 
 void Search::deliver(int i, const float* logits, double value) {
+  if (i >= count_) return;  // another search has begun since
   const Walk& walk = waiting_[i];
   Node& leaf = tree_.node(walk.leaf);
   leaf.awaited = false;
