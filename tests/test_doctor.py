@@ -29,7 +29,7 @@ LINE = {
     "grad_norm": 0.7,
     "rate": 0.002,
     "refused": 0,
-    "length": 10.0,
+    "length": 7.0,
     "first_score": 0.55,
     "draws": 0.2,
     "resign_wrong": None,

@@ -109,6 +109,13 @@ def test_a_run_is_a_folder(learned: Path) -> None:
     monotone(learned)
 
 
+def test_the_same_seed_learns_the_same(learned: Path, tmp_path: Path) -> None:
+    small(tmp_path / "same").learn(steps=20)
+    assert frames_on_disk(tmp_path / "same") == frames_on_disk(learned)
+    small(tmp_path / "other", "run.seed=2").learn(steps=20)
+    assert frames_on_disk(tmp_path / "other") != frames_on_disk(learned)
+
+
 def test_the_same_folder_goes_on(begun: Path) -> None:
     events: list[tuple[str, Mapping[str, Any]]] = []
     frames = frames_on_disk(begun)
