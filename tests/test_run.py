@@ -389,6 +389,8 @@ def test_what_a_begun_run_refuses(begun: Path) -> None:
 
 
 def test_folders_that_are_no_run(tmp_path: Path, begun: Path) -> None:
+    with refused("has a comma in its name"):
+        Run(tmp_path / "a,b", "dots2")
     with refused("say which game"):
         Run(tmp_path / "none")
     (tmp_path / "other").mkdir()

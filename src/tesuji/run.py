@@ -4,7 +4,7 @@
       config.toml      all settings, resolved
       manifest.json    what this is, when and where it began
       games/           000000.rec …: records of self-play, only ever appended to
-      nets/            00012000.safetensors: a network after so many steps (.onnx beside those that were measured)
+      nets/            00012000.safetensors: a network after so many steps, and .onnx to play with
       state/           00000041.state: weights, optimizer, counters; the last two saves
       metrics.jsonl    a line a round            arena.jsonl    a line a measurement of strength
 
@@ -287,6 +287,8 @@ class Run:
         """``changes``: settings such as ``train.rate=0.002``. A run that has begun keeps its game and its network."""
         # Threads of torch that wait for each other sleep: where others use the cores too, spinning is 20 times slower.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        if "," in str(path):
+            raise ValueError(f"{path} has a comma in its name, which a player such as net:PATH,visits=100 cannot have")
         self.folder = Folder(path)
         if not self.folder.begun:
             if game is None:
@@ -437,7 +439,7 @@ class _Session:
         playing = self._learner.averaged()
         if c.run.gating == "best":
             if self._learner.steps == 0:
-                self._store(onnx=True)  # the first best
+                self._store()  # the first best
             playing = self._load(int(self._kept["best"]))
         self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device, compile=c.run.compile)
         self._playing = int(self._kept["best"]) if c.run.gating == "best" else self._learner.steps
@@ -481,7 +483,7 @@ class _Session:
         try:
             while not self._over():
                 self._round()
-                if self._due("arena"):
+                if self._due("arena") and not self._signals.stop:
                     self._measure()
         except _Stopped:
             pass
@@ -549,7 +551,7 @@ class _Session:
         if c.gating == "best":
             if self._kept["round"] % c.gate_rounds:
                 return
-            played = self._match(self._store(onnx=True), self._player(self._playing), c.gate_games)
+            played = self._match(self._store(), self._player(self._playing), c.gate_games)
             text = f"network {steps} scored {played.score:.0%} against the best, {self._playing}"
             self._watch("note", {"text": text})
             if played.score < c.gate_threshold:
@@ -605,7 +607,7 @@ class _Session:
                 "sound copy of state/ in place"
             )
 
-    def _store(self, onnx: bool = False) -> int:
+    def _store(self) -> int:
         """Writes the newest network, where it is not there yet. Returns its steps."""
         from tesuji import nets
 
@@ -613,7 +615,7 @@ class _Session:
         plain, playable = self._folder.net(steps), self._folder.net(steps, ".onnx")
         if not plain.exists():
             nets.save(self._learner.averaged(), plain)
-        if onnx and not playable.exists():
+        if not playable.exists():
             nets.export_onnx(self._learner.averaged(), playable)
         return steps
 
@@ -704,7 +706,7 @@ class _Session:
     def _measure(self) -> None:
         """The newest network against the anchors and two of those before it."""
         c = self._config.run
-        steps = self._store(onnx=True)
+        steps = self._store()
         lines = self._folder.arena()
         nets = [line["net"] for line in lines if line["net"] != steps]
         earlier = sorted({nets[-1], nets[len(nets) // 2]}) if nets else []
