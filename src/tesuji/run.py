@@ -39,9 +39,8 @@ from tesuji.ratings import Rating, bradley_terry
 from tesuji.records import GameRecord, write_safely
 
 if TYPE_CHECKING:  # torch is needed to learn, not to look
-    from tesuji.evaluate import Evaluator
+    from tesuji.evaluate import Evaluator, Lane
     from tesuji.nets import Net
-    from tesuji.selfplay import Lane
 
 __all__ = ["Folder", "Run", "Watcher", "ratings"]
 
