@@ -192,12 +192,12 @@ void bind_selfplay(nb::module_& m) {
           "Stands for the contents: equal records in equal order give equal ones.")
       .def(
           "append",
-          [](PyWindow& w, const nb::bytes& frames) {
+          [](PyWindow& w, const nb::bytes& frames, Crew& crew) {
             const auto bytes = bytes_of(frames);
             nb::gil_scoped_release unlocked;
-            w.window.append(bytes);
+            w.window.append(bytes, crew);
           },
-          "frames"_a)
+          "frames"_a, "crew"_a)
       .def(
           "trim", [](PyWindow& w, int64_t positions) { w.window.trim(positions); }, "positions"_a)
       .def(

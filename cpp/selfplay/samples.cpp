@@ -13,16 +13,27 @@ Window::Window(const AnyGame& game, const Encoding& encoding, double value_mix)
   }
 }
 
-void Window::append(std::span<const uint8_t> frames) {
+void Window::append(std::span<const uint8_t> frames, Crew& crew) {
   FrameReader reader(frames);
-  Record record;
-  std::vector<Played> fresh;
-  while (reader.next(record)) {
-    fresh.push_back(decode(record));
-    fresh.back().checksum = reader.checksum();
+  std::vector<Record> records;
+  std::vector<uint32_t> checksums;
+  for (Record record; reader.next(record); record = {}) {
+    records.push_back(std::move(record));
+    checksums.push_back(reader.checksum());
   }
   if (reader.read() != frames.size()) throw std::invalid_argument("these records are damaged, or cut off");
-  for (Played& played : fresh) {
+  std::vector<Played> fresh(records.size());
+  std::vector<std::string> wrong(records.size());
+  crew.share(static_cast<int>(records.size()), 8, [&](int from, int to, int) {
+    for (int i = from; i < to; ++i) wrong[i] = decode(records[i], fresh[i]);
+  });
+  for (const std::string& why : wrong) {
+    if (!why.empty())
+      throw std::invalid_argument("a record does not replay as a game of " + game_->spec.name + ": " + why);
+  }
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    Played& played = fresh[i];
+    played.checksum = checksums[i];
     played.first = end_;
     end_ += static_cast<int64_t>(played.positions.size());
     net_sum_ += played.net;
@@ -30,26 +41,27 @@ void Window::append(std::span<const uint8_t> frames) {
   }
 }
 
-Window::Played Window::decode(const Record& record) const {
+std::string Window::decode(const Record& record, Played& p) const {
   const Spec& spec = game_->spec;
-  const auto refuse = [&](const char* why) {
-    throw std::invalid_argument("a record does not replay as a game of " + spec.name + ": " + why);
-  };
-  if (record.numbers.size() != spec.numbers.size()) refuse("its rule numbers are those of another game");
-  for (size_t i = 0; i < record.numbers.size(); ++i) game_->check_number(static_cast<int>(i), record.numbers[i]);
-  Played p{};
+  if (record.numbers.size() != spec.numbers.size()) return "its rule numbers are those of another game";
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    const Number& number = spec.numbers[i];
+    if (!(record.numbers[i] >= number.least && record.numbers[i] <= number.most)) return "its rules are impossible";
+  }
   p.net = record.net;
   p.result = record.result;
   p.played_out = record.ending == Ending::played;
   p.numbers = record.numbers;
   AnyState state(*game_, record.numbers);
+  std::vector<uint64_t> words(spec.words());
+  const auto is_legal = [&](int action) { return action < spec.actions && words[action / 64] >> (action % 64) & 1; };
   for (const auto& ply : record.plies) {
-    if (ply.action >= spec.actions || !state.is_legal(ply.action)) refuse("it holds an illegal move");
+    game_->legal(state.get(), words.data());
+    if (!is_legal(ply.action)) return "it holds an illegal move";
     if (!ply.policy.empty()) {
       const auto begin = static_cast<uint32_t>(p.policies.size());
       for (const auto& choice : ply.policy) {
-        if (choice.first >= spec.actions || !state.is_legal(choice.first))
-          refuse("a search in it chose an illegal move");
+        if (!is_legal(choice.first)) return "a search in it chose an illegal move";
         p.policies.push_back(choice);
       }
       p.positions.push_back({static_cast<uint16_t>(p.actions.size()), ply.value, ply.proven, begin,
@@ -59,14 +71,14 @@ Window::Played Window::decode(const Record& record) const {
     game_->play(state.get(), ply.action);
   }
   if (p.played_out) {
-    if (state.result() != record.result) refuse("it ends otherwise than it says");
+    if (state.result() != record.result) return "it ends otherwise than it says";
     if (game_->score) p.score = static_cast<float>(game_->score(state.get()));
     if (game_->ownership) {
       p.ownership.resize(spec.grid.cells());
       game_->ownership(state.get(), p.ownership.data());
     }
   }
-  return p;
+  return "";
 }
 
 void Window::trim(int64_t positions) {

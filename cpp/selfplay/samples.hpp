@@ -26,7 +26,7 @@ class Window {
   Window(const AnyGame&, const Encoding&, double value_mix);
 
   /// Adds records. One that does not replay by the rules throws a sentence, and nothing is added.
-  void append(std::span<const uint8_t> frames);
+  void append(std::span<const uint8_t> frames, Crew&);
   /// Drops the oldest games until at most so many positions are left.
   void trim(int64_t positions);
 
@@ -71,7 +71,8 @@ class Window {
   int64_t begin_ = 0, end_ = 0;  // numbers of positions
   double net_sum_ = 0;
 
-  Played decode(const Record&) const;
+  /// What is wrong with a record, in words; nothing where it was decoded.
+  std::string decode(const Record&, Played&) const;
   void write(const Played&, const Position&, int symmetry, int row, const BatchArrays&) const;
 };
 

@@ -164,7 +164,7 @@ void plays_itself(const AnyGame& game) {
   std::vector<uint64_t> planes(6 * static_cast<size_t>(encoding.packed_words()));
   while (selfplay.counters().games < 3) selfplay.step(logits.data(), values.data(), planes.data());
   Window window(game, encoding, 0.5);
-  window.append(selfplay.take());
+  window.append(selfplay.take(), *crew);
   const size_t n = 40, cells = game.spec.grid.cells();
   std::vector<uint64_t> rows(n * encoding.packed_words());
   std::vector<float> policy(n * game.spec.actions), wdl(3 * n), score(n), weight(n);

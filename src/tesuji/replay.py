@@ -77,7 +77,7 @@ class Window:
 
     def append(self, frames: bytes) -> None:
         """Adds records as self-play made them; ValueError with a sentence where they are damaged."""
-        self._window.append(frames)
+        self._window.append(frames, self._crew)
 
     def trim(self, positions: int) -> None:
         """Drops the oldest games until at most so many positions are left."""
