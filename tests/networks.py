@@ -37,7 +37,6 @@ def batch_of(net: Net, count: int, seed: int = 0) -> SimpleNamespace:
     return SimpleNamespace(
         planes=np.stack([state.packed(net.encoding) for state in states_of(game, count)]),
         policy=(policy / policy.sum(1, keepdims=True)).astype(np.float32),
-        policy_weight=(random.random(count) < 0.7).astype(np.float32),
         wdl=np.eye(3, dtype=np.float32)[random.integers(0, 3, count)],
         ownership=random.integers(-1, 2, (count, game.rows * game.cols)).astype(np.int8),
         aux_weight=(random.random(count) < 0.8).astype(np.float32),
