@@ -368,6 +368,49 @@ def test_mcts_beats_random(name: str) -> None:
     assert won >= 7
 
 
+def test_mcts_with_the_settings_of_study_ultimate() -> None:
+    """81 simulations in a tree of its own for every move; at 27 or 54 it ends if a move has more than 0.8 of them."""
+    game = tesuji.game("ultimate")
+    player, seen = tesuji.player("mcts:study=ultimate", game, seed=1), set()
+    for seed in range(40):
+        state = game.random(seed, plies=30)
+        while state.result is None:
+            thought = player.think(state)
+            simulations, most = sum(thought.visits.values()), max(thought.visits.values())
+            if thought.stop == "share":
+                assert simulations in (27, 54, 81)
+                assert most > 0.8 * simulations
+            elif thought.stop == "visits":
+                assert simulations == 81
+            seen.add((thought.stop, simulations))
+            state = state.play(thought.action)
+    assert {("visits", 81), ("share", 27), ("share", 54)} <= seen
+
+
+def test_mcts_with_the_settings_of_study_gomoku() -> None:
+    game = tesuji.game("gomoku8")
+    player, state = tesuji.player("mcts:study=gomoku", game, seed=1), game.start()
+    for _ in range(3):
+        thought = player.think(state)
+        assert (sum(thought.visits.values()), thought.stop) == (4701, "visits")
+        assert thought.seconds > 0
+        state = state.play(thought.action)
+    other = tesuji.player("mcts:study=gomoku,visits=100,reuse=1", game, seed=1).think(game.start())
+    assert sum(other.visits.values()) == 100
+
+
+def test_a_tree_that_is_not_reused_begins_anew() -> None:
+    game = tesuji.game("gomoku6x4")
+    state = game.start()
+    nodes = {}
+    for reuse in (0, 1):
+        player = tesuji.player(f"mcts:visits=2000,reuse={reuse}", game, seed=1)
+        thought = player.think(state)
+        again = player.think(state.play(thought.action).play(thought.lines[0].moves[1]))
+        nodes[reuse] = again.nodes
+    assert nodes[1] != nodes[0]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -376,6 +419,8 @@ def test_mcts_beats_random(name: str) -> None:
         ("mcts:seconds=-1", "seconds is -1"),
         ("mcts:rollouts=0", "rollouts is 0"),
         ("mcts:depth=3", "mcts has no option 'depth'"),
+        ("mcts:reuse=2", "reuse is 2: give 0 or 1"),
+        ("mcts:study=chess", "there is no study 'chess' of plain search: there are ultimate, gomoku"),
     ],
 )
 def test_options_of_mcts_are_refused(text: str, sentence: str) -> None:

@@ -13,7 +13,7 @@ import inspect
 import random
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tesuji import _core
 from tesuji._core import Game, State
@@ -69,32 +69,52 @@ class Flat:
 
 
 class Mcts:
-    """Plain Monte-Carlo tree search: UCT with random games, no network."""
+    """Plain Monte-Carlo tree search: UCT with random games, no network.
+
+    ``study`` sets what a study says of its own search, as far as no other option says otherwise.
+    """
+
+    _STUDIES: ClassVar[dict[str, dict[str, Any]]] = {
+        # U: 27 to 81 simulations, ended at a checkpoint when a move has more than 0.8 of them.
+        "ultimate": {"visits": 81, "checkpoint": 27, "share": 0.8, "reuse": 0},
+        # G: the search that it shows made 4,701 simulations.
+        "gomoku": {"visits": 4701, "reuse": 0},
+    }
 
     def __init__(
         self,
         game: Game,
         *,
+        study: str | None = None,
         visits: int | None = None,
         seconds: float | None = None,
         c: float = 1.0,
         rollouts: int = 1,
+        checkpoint: int | None = None,
+        share: float | None = None,
+        reuse: int | None = None,
         transpositions: int | None = None,
         memory: int = 1 << 30,
         seed: int = 0,
     ) -> None:
+        if study is not None and study not in self._STUDIES:
+            raise ValueError(f"there is no study {study[:30]!r} of plain search: there are {', '.join(self._STUDIES)}")
+        said = {"visits": visits, "checkpoint": checkpoint, "share": share, "reuse": reuse}
+        chosen = self._STUDIES.get(study or "", {}) | {key: value for key, value in said.items() if value is not None}
+        self._reuse = chosen.pop("reuse", 1)
+        if self._reuse not in (0, 1):
+            raise ValueError(f"reuse is {self._reuse}: give 0 or 1")
+        chosen.setdefault("visits", 1000 if seconds is None else 2**31 - 1)
         shared = game.transposes if transpositions is None else bool(transpositions)
         self._rollouts = rollouts
-        if visits is None:
-            visits = 1000 if seconds is None else 2**31 - 1
         settings = SearchSettings(
-            visits=visits, seconds=seconds or 0.0, rule="uct", c=c, transpositions=shared, memory=memory
+            seconds=seconds or 0.0, rule="uct", c=c, transpositions=shared, memory=memory, **chosen
         )
         self._search = Search(game, [game.start()], seed=seed, settings=settings)
 
     def think(self, state: State) -> Thought:
         check_ongoing(state)
-        self._search.continue_from(0, state)
+        self._search.continue_from(0, state, reuse=bool(self._reuse))
         return self._search.run("rollout", rollouts=self._rollouts).thoughts()[0]
 
 

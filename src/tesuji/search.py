@@ -139,10 +139,11 @@ class Search:
         self._forest.run(evaluator, rollouts)
         return self
 
-    def continue_from(self, tree: int, state: State) -> None:
-        """Another search in that tree from a state; what its moves since the last one lead to is kept."""
+    def continue_from(self, tree: int, state: State, *, reuse: bool = True) -> None:
+        """Searches on in that tree from a state; with ``reuse``, what its moves since the last one lead to is kept."""
         before, now = self._states[tree].history, state.history
-        since = now[len(before) :] if now[: len(before)] == before and len(now) > len(before) else []
+        follows = reuse and now[: len(before)] == before and len(now) > len(before)
+        since = now[len(before) :] if follows else []
         self._states[tree] = state
         self._started = time.perf_counter()
         self._forest.restart(tree, state, since)
