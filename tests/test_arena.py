@@ -318,6 +318,47 @@ def test_a_worker_that_dies_is_replaced_once(tmp_path: Path) -> None:
         assert said in done.stdout + done.stderr
 
 
+LATE = """
+import os, sys, time, tesuji.players as p
+class Late(p.Random):
+    def __init__(self, game, *, how: str, seed: int = 0):
+        super().__init__(game, seed=seed)
+        self.how = how
+    def think(self, state):
+        if len(state.history) > 5:
+            if self.how == "hang": time.sleep(100)
+            if self.how == "spin":
+                while True: pass
+            if self.how == "deaf": sum(range(10**12))  # in C, and nobody else gets a word in
+            if self.how == "slow": time.sleep(0.5)
+        return super().think(state)
+p._PLAYERS["late"] = Late
+"""
+
+
+@pytest.mark.parametrize(("how", "workers"), [("hang", 1), ("spin", 2), ("deaf", 2), ("slow", 1)])
+def test_a_player_that_takes_too_long_loses_the_game_alone(tmp_path: Path, how: str, workers: int) -> None:
+    (tmp_path / "late.py").write_text(LATE)
+    script = "import late, tesuji, tesuji.arena as a\n"
+    script += "w = a.subprocess.Popen\n"
+    script += "a.subprocess.Popen = lambda words, **k: w([words[0], '-c', 'import late; ' + words[2]], **k)\n"
+    script += (
+        f"m = tesuji.match('random', 'late:how={how}', game='go5', games=2, move_seconds=0.2, workers={workers})\n"
+    )
+    script += "for game in m.games: print(game.winner, len(game.moves) + len(game.opening), game.reason)\n"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert not done.stderr
+    said = "B used 0.5 s of 0.2 s" if how == "slow" else "B used more than 0.2 s"
+    # The first ply from the seventh on that is B's.
+    assert done.stdout.splitlines() == [f"A {plies} {said}" for plies in (7, 6)]
+
+
+def test_quick_players_play_the_same_games_with_a_limit_of_time() -> None:
+    played = [tesuji.match("random", "mcts:visits=20", game="go5", games=4, move_seconds=s) for s in (None, 30)]
+    assert moves(played[0]) == moves(played[1])
+
+
 # ── Files ──
 
 
@@ -566,7 +607,7 @@ def test_the_commands_print_their_figures(tmp_path: Path) -> None:
         ("match random gtp:", "there is no command"),
         ("match random gtp:sh --game dots3", "a GTP program plays Go, NoGo and Gomoku, not dots3"),
         ("match random gomocup:sh --game gomoku6x4", "five in a row"),
-        ("match random gtp:sh --guest-seconds 0", "TESUJI_GUEST_SECONDS is '0'"),
+        ("match random random --move-seconds 0", "move_seconds is 0: give a number above 0"),
     ],
 )
 def test_bad_input_gets_one_sentence(words: str, sentence: str) -> None:

@@ -247,10 +247,10 @@ WRONG += [
 
 @pytest.mark.parametrize(("protocol", "name", "wrong", "reason"), WRONG)
 def test_a_misbehaving_guest_loses_with_the_reason_and_the_match_goes_on(
-    scripts: dict[str, str], protocol: str, name: str, wrong: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    scripts: dict[str, str], protocol: str, name: str, wrong: str, reason: str
 ) -> None:
-    monkeypatch.setenv("TESUJI_GUEST_SECONDS", "1" if wrong == "hang" else "20")
-    played = tesuji.match("random", f"{scripts[protocol]} {wrong}", game=name, games=2, workers=1)
+    limit = 1 if wrong == "hang" else 20
+    played = tesuji.match("random", f"{scripts[protocol]} {wrong}", game=name, games=2, workers=1, move_seconds=limit)
     assert played.wins == 2
     for record in played.games:
         assert record.reason.startswith(reason)

@@ -39,6 +39,9 @@ Watcher = Callable[
 ]  # told the finished games by number, and how many there will be
 
 
+_SLACK = 1.0  # seconds: a process that is late by less may only be busy
+
+
 # ── What comes out ──
 
 
@@ -220,12 +223,15 @@ class _Contest:
     games: int  # a pairing
     seed: int
     openings: int | tuple[str, ...]  # random plies, or openings as texts
+    move_seconds: float | None
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
             raise ValueError(f"games is {self.games}: give an even number, since games are played in pairs")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}: give at least 0")
+        if self.move_seconds is not None and not 0 < self.move_seconds <= 1e6:
+            raise ValueError(f"move_seconds is {self.move_seconds:g}: give a number above 0 and at most 10^6")
         if isinstance(self.openings, int):
             if self.openings < 0:
                 raise ValueError(f"an opening of {self.openings} plies is not possible: give at least 0")
@@ -246,7 +252,7 @@ class _Contest:
 
     def heading(self, kind: str) -> dict[str, Any]:
         """What makes this contest this one. More games of it are still the same."""
-        heading = {
+        return {
             "tesuji": f"{kind}, format 1",
             "game": self.game.name,
             "numbers": self.game.numbers,
@@ -254,10 +260,8 @@ class _Contest:
             "players": list(self.players),
             "seed": self.seed,
             "openings": self.openings if isinstance(self.openings, int) else list(self.openings),
+            "move seconds": self.move_seconds,
         }
-        if any(text.startswith(("gtp:", "gomocup:")) for text in self.players):
-            heading["guest seconds"] = engine.move_seconds()
-        return heading
 
     def jobs(self) -> Iterator["_Job"]:
         """All games in order: a pair of each pairing, then the next pair of each."""
@@ -274,7 +278,8 @@ class _Contest:
                     number = next(numbers)
                     seeds = tuple(_seed(self.seed, number, label) for label in (first, second))
                     both = {label: texts[label] for label in (a, b)}
-                    yield _Job(number, self.game.name, self.game.numbers, first, second, both, opening, seeds)
+                    named = self.game.name, self.game.numbers
+                    yield _Job(number, *named, first, second, both, opening, seeds, self.move_seconds)
 
 
 @dataclass(frozen=True)
@@ -289,6 +294,7 @@ class _Job:
     players: dict[str, str]
     opening: tuple[str, ...]
     seeds: tuple[int, ...]  # First's, Second's
+    move_seconds: float | None
 
 
 def _seed(seed: int, number: int, label: str) -> int:
@@ -303,6 +309,7 @@ def match(
     games: int = 100,
     seed: int = 1,
     openings: int | Sequence[str] | None = None,
+    move_seconds: float | None = None,
     workers: int | None = None,
     sprt: tuple[float, float] | None = None,
     out: str | Path | None = None,
@@ -311,14 +318,15 @@ def match(
     """Plays two players, named by texts, against each other; they are A and B, and each is First in half of the games.
 
     ``openings``: random plies before the players begin, or a list of openings such as "e5 c3"; None: what suits the
-    game. ``workers``: processes that play at once; None: one a core. ``sprt``: (elo0, elo1), to stop as soon as it is
-    clear whether A is stronger by elo1 rather than by elo0. ``out``: a file for the games; what it holds already of
-    the same match is not played again.
+    game. ``move_seconds``: who takes longer for a move loses the game; None: guests have a minute, our own players as
+    long as they like. ``workers``: processes that play at once; None: one a core. ``sprt``: (elo0, elo1), to stop as
+    soon as it is clear whether A is stronger by elo1 rather than by elo0. ``out``: a file for the games; what it holds
+    already of the same match is not played again.
     """
     g, drawn_from = _game_and_openings(game, openings)
     if sprt is not None and not sprt[0] < sprt[1]:
         raise ValueError(f"sprt is {sprt[0]:g},{sprt[1]:g}: give two Elo differences, the smaller first")
-    contest = _Contest(g, (first, second), games, seed, drawn_from)
+    contest = _Contest(g, (first, second), games, seed, drawn_from, move_seconds)
     stop = _Stop(*sprt) if sprt is not None else None
 
     def finished(records: Mapping[int, GameRecord]) -> Match:
@@ -336,6 +344,7 @@ def tournament(
     games: int = 20,
     seed: int = 1,
     openings: int | Sequence[str] | None = None,
+    move_seconds: float | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
     watch: Watcher | None = None,
@@ -344,7 +353,7 @@ def tournament(
     g, drawn_from = _game_and_openings(game, openings)
     if len(players) < 2:
         raise ValueError("a tournament needs at least two players")
-    contest = _Contest(g, tuple(players), games, seed, drawn_from)
+    contest = _Contest(g, tuple(players), games, seed, drawn_from, move_seconds)
 
     def finished(records: Mapping[int, GameRecord]) -> Tournament:
         counted = tuple(records[number] for number in sorted(records) if number <= contest.total)
@@ -418,9 +427,10 @@ def _run(
             if stop is not None and stop.reached(records):
                 return records
             missing = (job for job in contest.jobs() if job.number not in records)
-            # No more processes than games to play.
+            # No more processes than games to play; one that may have to be ended is never our own.
             left = sum(number not in records for number in range(1, contest.total + 1))
-            finished = _in_process(missing) if min(workers, left) <= 1 else _in_processes(missing, min(workers, left))
+            own = min(workers, left) <= 1 and contest.move_seconds is None
+            finished = _in_process(missing) if own else _in_processes(missing, min(workers, left))
             with contextlib.closing(finished):
                 for record in finished:
                     if journal is not None:
@@ -440,8 +450,11 @@ def _run(
 # ── Playing one game ──
 
 
-def _play(job: _Job) -> GameRecord:
-    """One game. Whatever a player does wrong costs it the game, and nothing else."""
+def _play(job: _Job, before_move: Callable[[GameRecord], None] | None = None) -> GameRecord:
+    """One game. Whatever a player does wrong costs it the game, and nothing else.
+
+    ``before_move`` is told before each move what the record is if that move never comes.
+    """
     g = Game(job.game, job.numbers)
     labels = job.first, job.second
     state = g.replay(job.opening)
@@ -451,19 +464,42 @@ def _play(job: _Job) -> GameRecord:
     visits: list[int] = []
     values: list[float | None] = []
     result, reason = state.result, "played out"
+
+    def record(result: int, reason: str) -> GameRecord:
+        return GameRecord(
+            number=job.number,
+            game=job.game,
+            numbers=job.numbers,
+            first=job.first,
+            second=job.second,
+            players=job.players,
+            opening=job.opening,
+            moves=tuple(moves),
+            result=result,
+            reason=reason,
+            seconds=tuple(seconds),
+            visits=tuple(visits),
+            values=tuple(values),
+        )
+
     try:
         for side, label in enumerate(labels):
             try:
-                players.append(player(job.players[label], g, seed=job.seeds[side]))
+                players.append(player(job.players[label], g, seed=job.seeds[side], move_seconds=job.move_seconds))
             except Exception as trouble:
                 result, reason = (-1, 1)[side], f"{label} crashed: {_sentence(trouble)}"
                 break
         while result is None:
             side = state.to_play
+            limit = math.inf if job.move_seconds is None else job.move_seconds
+            if before_move is not None:
+                before_move(record((-1, 1)[side], f"{labels[side]} used more than {limit:g} s"))
             begun = time.perf_counter()
             try:
                 thought = players[side].think(state)
                 spent = time.perf_counter() - begun
+                if spent > limit and not getattr(players[side], "keeps_time", False):
+                    raise Forfeit(f"used {spent:.1f} s of {limit:g} s")
                 try:
                     state = state.play(thought.action)
                 except Exception as refusal:
@@ -481,21 +517,7 @@ def _play(job: _Job) -> GameRecord:
     finally:
         for who in players:
             _close(who)
-    return GameRecord(
-        number=job.number,
-        game=job.game,
-        numbers=job.numbers,
-        first=job.first,
-        second=job.second,
-        players=job.players,
-        opening=job.opening,
-        moves=tuple(moves),
-        result=result,
-        reason=reason,
-        seconds=tuple(seconds),
-        visits=tuple(visits),
-        values=tuple(values),
-    )
+    return record(result, reason)
 
 
 def _close(who: Player) -> None:
@@ -518,7 +540,10 @@ def _in_process(jobs: Iterable[_Job]) -> Generator[GameRecord, None, None]:
 
 
 class _Worker:
-    """A process that plays games: a job goes in as a line, a record comes out as a line."""
+    """A process that plays games: a job goes in as a line, a record comes out as a line.
+
+    Where there is a limit of time, a line comes before each move too: the record if that move never comes.
+    """
 
     def __init__(self, answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
         self._process = subprocess.Popen(
@@ -551,11 +576,11 @@ class _Worker:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
 
-    def stop(self) -> str:
-        """Ends it, at the latest after a few seconds; how it ended."""
+    def stop(self, patience: float = 3) -> str:
+        """Ends it, at the latest after so many seconds; how it ended."""
         self.hang_up()
         try:
-            code = self._process.wait(timeout=3)
+            code = self._process.wait(timeout=patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
@@ -563,40 +588,65 @@ class _Worker:
 
 
 def _in_processes(jobs: Iterator[_Job], count: int) -> Generator[GameRecord, None, None]:
-    """Records in the order in which games finish. A game whose process died is played once more."""
+    """Records in the order in which games finish.
+
+    A game whose process died is played once more. A process in which a move takes too long is ended, and that game is
+    lost by time.
+    """
     answers: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
     busy: dict[_Worker, _Job] = {}
+    late: dict[_Worker, tuple[float, GameRecord]] = {}  # when a move is too late, and what is the record then
     deaths: Counter[int] = Counter()
+
+    def give(worker: _Worker, job: _Job) -> None:
+        busy[worker] = job
+        worker.give(job)
+
     try:
         for job in itertools.islice(jobs, count):
-            worker = _Worker(answers)
-            busy[worker] = job
-            worker.give(job)
+            give(_Worker(answers), job)
         while busy:
-            worker, line = answers.get()
+            first_late = min((when for when, _ in late.values()), default=None)
+            try:
+                worker, line = answers.get(timeout=first_late and max(0.0, first_late - time.monotonic()))
+            except queue.Empty:
+                # Step 1. A move takes too long: only the end of its process ends it.
+                worker = min(late, key=lambda waiting: late[waiting][0])
+                _, record = late.pop(worker)
+                del busy[worker]
+                worker.stop(patience=0.5)
+                if (following := next(jobs, None)) is not None:
+                    give(_Worker(answers), following)
+                yield record
+                continue
             if worker not in busy:
                 continue  # the last word of one that was stopped
-            job = busy.pop(worker)
-            record = GameRecord.from_json(json.loads(line)) if line else None
-            following: _Job | None
-            if record is None:
-                end = worker.stop()
+            said = json.loads(line) if line else None
+            late.pop(worker, None)
+            if said is None:
+                # Step 2. A process died.
+                job, end = busy.pop(worker), worker.stop()
                 deaths[job.number] += 1
                 if deaths[job.number] == 2:
                     raise RuntimeError(
                         f"the process that played game {job.number} died twice ({end}): "
                         "the match stops, and its finished games are kept"
                     )
-                worker, following = _Worker(answers), job
+                give(_Worker(answers), job)
+            elif "late" in said:
+                # Step 3. A move begins. Its process watches the clock too; we act only if nothing comes of that. A
+                # guest has the limit twice, to be told the position and to move.
+                limit = busy[worker].move_seconds
+                assert limit is not None
+                late[worker] = time.monotonic() + 2 * limit + _SLACK, GameRecord.from_json(said["late"])
             else:
-                following = next(jobs, None)
-            if following is not None:
-                busy[worker] = following
-                worker.give(following)
-            else:
-                worker.stop()
-            if record is not None:
-                yield record
+                # Step 4. A game is finished.
+                del busy[worker]
+                if (following := next(jobs, None)) is not None:
+                    give(worker, following)
+                else:
+                    worker.stop()
+                yield GameRecord.from_json(said)
     finally:
         for worker in busy:
             worker.hang_up()
@@ -617,9 +667,14 @@ def work() -> None:
         engine.kill_all()
         os._exit(0)
 
+    def say(words: dict[str, Any]) -> None:
+        channel.write(json.dumps(words) + "\n")
+        channel.flush()
+
     threading.Thread(target=listen, daemon=True).start()
     while True:
         fields = json.loads(jobs.get())
         fields["opening"], fields["seeds"] = tuple(fields["opening"]), tuple(fields["seeds"])
-        channel.write(json.dumps(_play(_Job(**fields)).to_json()) + "\n")
-        channel.flush()
+        job = _Job(**fields)
+        before_move = None if job.move_seconds is None else lambda late: say({"late": late.to_json()})
+        say(_play(job, before_move).to_json())

@@ -154,8 +154,9 @@ Out = Annotated[
     Path | None, typer.Option(help="A file (JSON) for the games; the same command goes on where it stopped.")
 ]
 Html = Annotated[Path | None, typer.Option(help="A file for a report to look at in a browser.")]
-GuestSeconds = Annotated[
-    float | None, typer.Option(help="Seconds that a gtp: or gomocup: player may take for a move; without it, 60.")
+MoveSeconds = Annotated[
+    float | None,
+    typer.Option(help="Who takes longer for a move loses; without it only guests are timed, with 60 seconds."),
 ]
 
 
@@ -173,7 +174,7 @@ def play_match(
     ] = None,
     out: Out = None,
     html: Html = None,
-    guest_seconds: GuestSeconds = None,
+    move_seconds: MoveSeconds = None,
 ) -> None:
     """Play two players against each other, and measure the difference."""
     g = _game(game)
@@ -188,7 +189,7 @@ def play_match(
         test = f", ratio {now.sprt.llr:+.2f} of ±{now.sprt.bound:.2f}" if now.sprt is not None else ""
         return f"A {now.score:.1%}, Elo {reports.elo_text(now.estimate)}{test}"
 
-    with _watched(describe, guest_seconds, out) as (watch, left):
+    with _watched(describe, out) as (watch, left):
         played = tesuji.match(
             first,
             second,
@@ -196,6 +197,7 @@ def play_match(
             games=games,
             seed=seed,
             openings=opening_plies,
+            move_seconds=move_seconds,
             workers=workers,
             sprt=bounds,
             out=out,
@@ -221,13 +223,21 @@ def play_tournament(
     opening_plies: OpeningPlies = None,
     out: Out = None,
     html: Html = None,
-    guest_seconds: GuestSeconds = None,
+    move_seconds: MoveSeconds = None,
 ) -> None:
     """Play everybody against everybody, and rate them."""
     g = _game(game)
-    with _watched(lambda records: "", guest_seconds, out) as (watch, left):
+    with _watched(lambda records: "", out) as (watch, left):
         played = tesuji.tournament(
-            players, game=g, games=games, seed=seed, openings=opening_plies, workers=workers, out=out, watch=watch
+            players,
+            game=g,
+            games=games,
+            seed=seed,
+            openings=opening_plies,
+            move_seconds=move_seconds,
+            workers=workers,
+            out=out,
+            watch=watch,
         )
         left.clear()
     if left:
@@ -241,13 +251,11 @@ def play_tournament(
 
 @contextmanager
 def _watched(
-    describe: Callable[[Mapping[int, GameRecord]], str], guest_seconds: float | None, out: Path | None
+    describe: Callable[[Mapping[int, GameRecord]], str], out: Path | None
 ) -> Iterator[tuple[arena.Watcher, list[Mapping[int, GameRecord]]]]:
     """A watcher, and a list in which the finished games are left when Ctrl-C (or SIGTERM) interrupts the block."""
     left: list[Mapping[int, GameRecord]] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if guest_seconds is not None:
-        os.environ["TESUJI_GUEST_SECONDS"] = f"{guest_seconds:g}"
     try:
         with progress(describe) as tell:
 

@@ -171,8 +171,11 @@ _PLAYERS: dict[str, Callable[..., Player] | str] = {
 }
 
 
-def player(text: str, game: Game, *, seed: int = 0) -> Player:
-    """The player that a text names, such as ``random`` or ``flat:playouts=2000``."""
+def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None = None) -> Player:
+    """The player that a text names, such as ``random`` or ``flat:playouts=2000``.
+
+    ``move_seconds``: that a guest may take for a move; others are stopped from outside (see ``arena``).
+    """
     if not isinstance(text, str):
         raise TypeError(f"a player is named by a text, not {type(text).__name__}")
     name, _, rest = text.partition(":")
@@ -183,7 +186,7 @@ def player(text: str, game: Game, *, seed: int = 0) -> Player:
     make = _maker(name)
     parameters = inspect.signature(make).parameters
     if "command" in parameters:
-        return make(game, rest)
+        return make(game, rest, seconds=move_seconds)
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
     if "path" in parameters and "path" not in known:

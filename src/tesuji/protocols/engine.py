@@ -15,25 +15,15 @@ import weakref
 
 from tesuji.players import Forfeit
 
-__all__ = ["Engine", "kill_all", "move_seconds"]
+__all__ = ["PATIENCE", "Engine", "kill_all"]
+
+PATIENCE = 60.0  # seconds that a guest has for a move where nobody says otherwise
 
 _LINE = 1 << 16  # bytes of one line
 _ANSWER = 1 << 20  # bytes of one answer
 _GAMES = "/usr/games"  # where Debian puts programs such as GNU Go; not on everybody's path
 
 _alive: "weakref.WeakSet[subprocess.Popen[bytes]]" = weakref.WeakSet()
-
-
-def move_seconds() -> float:
-    """How long a guest may think about a move, unless its maker is told otherwise: TESUJI_GUEST_SECONDS, or 60."""
-    given = os.environ.get("TESUJI_GUEST_SECONDS", "60")
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 1e9:
-        raise ValueError(f"TESUJI_GUEST_SECONDS is {given[:30]!r}: give a number of seconds")
-    return seconds
 
 
 def kill_all() -> None:

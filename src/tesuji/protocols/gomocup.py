@@ -7,7 +7,7 @@ import re
 
 from tesuji._core import Game, State
 from tesuji.players import Forfeit, check_ongoing
-from tesuji.protocols.engine import Engine, move_seconds
+from tesuji.protocols.engine import PATIENCE, Engine
 from tesuji.thought import Thought
 
 __all__ = ["GomocupPlayer"]
@@ -16,13 +16,15 @@ __all__ = ["GomocupPlayer"]
 class GomocupPlayer:
     """A program that is run and asked for moves. ``seconds``: that it may take for a move."""
 
+    keeps_time = True
+
     def __init__(self, game: Game, command: str, *, seconds: float | None = None) -> None:
         # The protocol has no word for rows of another length than five.
         if not re.fullmatch(r"gomoku\d+", game.name) or min(game.rows, game.cols) < 5:
             raise ValueError(f"a Gomocup program plays Gomoku with five in a row, such as gomoku15, not {game.name}")
         self._game = game
         self._engine = Engine(command)
-        self._seconds = move_seconds() if seconds is None else seconds
+        self._seconds = PATIENCE if seconds is None else seconds
         self._seen: list[int] = []  # the actions up to and with its own last move
 
     def think(self, state: State) -> Thought:

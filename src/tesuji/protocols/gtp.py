@@ -8,7 +8,7 @@ import re
 
 from tesuji._core import Game, State
 from tesuji.players import Forfeit, check_ongoing
-from tesuji.protocols.engine import Engine, move_seconds
+from tesuji.protocols.engine import PATIENCE, Engine
 from tesuji.thought import Thought
 
 __all__ = ["GtpPlayer"]
@@ -20,12 +20,14 @@ _COLOURS = "BW"
 class GtpPlayer:
     """A program that is run and asked for moves. ``seconds``: that it may take for a move."""
 
+    keeps_time = True
+
     def __init__(self, game: Game, command: str, *, seconds: float | None = None) -> None:
         if not re.fullmatch(r"(go|nogo|gomoku)\d+(x\d+)?", game.name) or game.rows != game.cols:
             raise ValueError(f"a GTP program plays Go, NoGo and Gomoku, not {game.name}")
         self._game = game
         self._engine = Engine(command)
-        self._seconds = move_seconds() if seconds is None else seconds
+        self._seconds = PATIENCE if seconds is None else seconds
         self._seen: list[int] = []  # the actions that it has been told, or has made
         self._vertices = [self._vertex(action) for action in range(game.actions)]
         self._actions = {vertex: action for action, vertex in enumerate(self._vertices)}
