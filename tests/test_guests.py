@@ -1,5 +1,6 @@
 """Programs of other people at our board: GNU Go itself, and small programs that do everything wrong."""
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -39,6 +40,32 @@ def test_gnu_go_plays_whole_games_and_wins(opponent: str) -> None:
     assert [record.reason for record in played.games] == ["played out"] * 2
     assert all(len(record.moves) > 20 for record in played.games)
     assert played.forfeits == {}
+
+
+@needs_gnugo
+def test_gnu_go_is_told_its_limit_of_time(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = f"tee {log} | {LEVEL_1.removeprefix('gtp:').replace('gnugo', str(GNUGO))}"
+    game = tesuji.game("go9")
+    state = game.random(1, 12)
+    with contextlib.closing(GtpPlayer(game, shlex.join(["sh", "-c", command]), seconds=20)) as guest:
+        for _ in range(3):
+            state = state.play(guest.think(state).action)
+            state = state.play(state.legal()[0])
+    told = log.read_text().splitlines()
+    assert told[:4] == ["boardsize 9", "clear_board", "komi 7", "time_settings 0 18 1"]
+    assert [told[i - 1] for i, line in enumerate(told) if line == "genmove B"] == ["time_left B 18 1"] * 3
+
+
+def test_without_a_limit_a_guest_is_told_of_none(scripts: dict[str, str], tmp_path: Path) -> None:
+    """With one, a program that does not know the commands still plays."""
+    game, log = tesuji.game("gomoku8"), tmp_path / "log"
+    for seconds in (None, 20):
+        command = f"tee {log} | {scripts['gtp'].removeprefix('gtp:')} timeless"
+        with contextlib.closing(GtpPlayer(game, shlex.join(["sh", "-c", command]), seconds=seconds)) as guest:
+            guest.think(game.start())
+        assert ("time_settings 0 18 1" in log.read_text()) == (seconds is not None)
+        assert ("time_left B 18 1" in log.read_text()) == (seconds is not None)
 
 
 @needs_gnugo
@@ -110,6 +137,7 @@ def say(text): sys.stdout.write(text); sys.stdout.flush()
 for line in sys.stdin:
     command, *words = line.split()
     answer = ""
+    if wrong == "timeless" and "time" in command: say("? unknown command\n\n"); continue
     if command == "boardsize": size = int(words[0])
     elif command == "clear_board":
         free = [f"{c}{r + 1}" for c in "ABCDEFGHJKLMNOPQRST"[:size] for r in range(size)]

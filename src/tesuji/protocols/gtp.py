@@ -28,6 +28,8 @@ class GtpPlayer:
         self._game = game
         self._engine = Engine(command)
         self._seconds = PATIENCE if seconds is None else seconds
+        # What it is told of the limit, where one is set: whole seconds, and a little less than it has. Clocks differ.
+        self._told = None if seconds is None else max(1, int(seconds * 0.9))
         self._seen: list[int] = []  # the actions that it has been told, or has made
         self._vertices = [self._vertex(action) for action in range(game.actions)]
         self._actions = {vertex: action for action, vertex in enumerate(self._vertices)}
@@ -46,6 +48,8 @@ class GtpPlayer:
             self._engine.allow(self._seconds)
             self._tell(state)
             self._engine.allow(self._seconds)
+            if self._told is not None:
+                self._exchange(f"time_left {_COLOURS[state.to_play]} {self._told} 1")
             answer = self._ask(f"genmove {_COLOURS[state.to_play]}").upper()
             if answer == "RESIGN":
                 raise Forfeit("resigned")
@@ -82,9 +86,19 @@ class GtpPlayer:
         self._ask("clear_board")
         if "komi" in self._game.numbers:
             self._ask(f"komi {self._game.numbers['komi']:g}")
+        if self._told is not None:
+            # No main time, and so many seconds for every stone. Not every program knows the command.
+            self._exchange(f"time_settings 0 {self._told} 1")
 
     def _ask(self, command: str) -> str:
-        """The answer to a command: after = or ?, up to an empty line."""
+        """The answer to a command that it must understand."""
+        understood, answer = self._exchange(command)
+        if not understood:
+            raise Forfeit(f"refused {command!r}: {answer[:80] or 'it did not say why'}")
+        return answer
+
+    def _exchange(self, command: str) -> tuple[bool, str]:
+        """Whether it understood a command, and its answer: after = or ?, up to an empty line."""
         self._engine.send(command)
         line = self._engine.line()
         while not line.strip():
@@ -94,6 +108,4 @@ class GtpPlayer:
             raise Forfeit(f"answered {line[:40]!r} to {command!r}, which is not GTP")
         while self._engine.line().strip():
             pass
-        if first == "?":
-            raise Forfeit(f"refused {command!r}: {rest[:80] or 'it did not say why'}")
-        return rest
+        return first == "=", rest
