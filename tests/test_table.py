@@ -198,6 +198,27 @@ def test_a_played_game_is_credited_as_in_training() -> None:
     assert np.array_equal(before, table.words)
 
 
+def test_learning_in_a_match_saves_after_every_game(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "small.table"
+    shutil.copy(small, path)
+    before = Table.load(path)
+    words = ("random", f"table:{path},learn=1")
+    played = tesuji.match(*words, game=SMALL, games=6)  # one worker, whatever there are of cores
+    after = Table.load(path)
+    assert after.learned == 6
+    for record in played.games:
+        before.learn(record.states()[-1].history)
+    assert np.array_equal(before.words, after.words)
+    tesuji.match(words[0], words[1], game=SMALL, games=2, move_seconds=20)  # in a process of its own
+    assert Table.load(path).learned == 8
+    tesuji.match(words[0], f"table:{path}", game=SMALL, games=2)
+    assert Table.load(path).learned == 8
+    with pytest.raises(ValueError, match="workers is 2: give 1 with a player that learns"):
+        tesuji.match(*words, game=SMALL, games=2, workers=2)
+    with pytest.raises(ValueError, match="two players here learn"):
+        tesuji.match(words[1], words[1], game=SMALL, games=2)
+
+
 def test_learning_at_the_terminal_saves(small: Path, tmp_path: Path) -> None:
     path = tmp_path / "own.table"
     shutil.copy(small, path)

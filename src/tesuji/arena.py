@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tesuji._core import Game
+from tesuji._core import Game, State
 from tesuji.games import game as game_of
 from tesuji.openings import default_plies, openings
 from tesuji.players import Forfeit, Player, player
@@ -224,6 +224,7 @@ class _Contest:
     seed: int
     openings: int | tuple[str, ...]  # random plies, or openings as texts
     move_seconds: float | None
+    learners: int = dataclasses.field(init=False)  # players that write what they learn
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
@@ -241,9 +242,17 @@ class _Contest:
             for text in self.openings:
                 if self.game.replay(text).result is not None:
                     raise ValueError(f"the opening {text[:60]!r} ends the game: give a shorter one")
+        learners = 0
         for text in self.players:
             # Whatever is wrong with a player's text is better said now than by every game.
-            _close(player(text, self.game))
+            who = player(text, self.game)
+            learners += getattr(who, "learns", False)
+            _close(who)
+        if learners > 1:
+            raise ValueError(
+                "two players here learn: give learn=1 to one of them, lest they overwrite each other's file"
+            )
+        object.__setattr__(self, "learners", learners)
 
     @property
     def total(self) -> int:
@@ -414,7 +423,11 @@ def _run(
     summary: Callable[[Mapping[int, GameRecord]], dict[str, Any]],
 ) -> Mapping[int, GameRecord]:
     """Plays what is not yet on disk."""
-    if workers is None:
+    if contest.learners and workers not in (None, 1):
+        raise ValueError(f"workers is {workers}: give 1 with a player that learns, since only one may write its file")
+    if contest.learners:
+        workers = 1
+    elif workers is None:
         workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if workers < 1:
         raise ValueError(f"workers is {workers}: give at least 1")
@@ -514,10 +527,20 @@ def _play(job: _Job, before_move: Callable[[GameRecord], None] | None = None) ->
                 result, reason = (-1, 1)[side], f"{labels[side]} crashed: {_sentence(trouble)}"
             else:
                 result = state.result
+        if state.result is not None:
+            for who in players:
+                _finish(who, state)
     finally:
         for who in players:
             _close(who)
     return record(result, reason)
+
+
+def _finish(who: Player, state: State) -> None:
+    """Players that learn from finished games have a ``finish``."""
+    finish = getattr(who, "finish", None)
+    if finish is not None:
+        finish(state)
 
 
 def _close(who: Player) -> None:

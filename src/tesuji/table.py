@@ -388,7 +388,7 @@ class TablePlayer:
             raise ValueError(f"learn is {learn}: give 0 or 1")
         self.table = Table.load(path, game)
         self._path = path
-        self._learn = bool(learn)
+        self.learns = bool(learn)
         self._boxes = dots_boxes(game)
 
     def think(self, state: State) -> Thought:
@@ -417,7 +417,7 @@ class TablePlayer:
 
     def finish(self, state: State) -> None:
         """Told of a finished game."""
-        if self._learn:
+        if self.learns:
             self.table.learn(state.history)
             self.table.save(self._path)
 
