@@ -434,8 +434,8 @@ def test_beats_random(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ultimate", "gomoku8", "nogo5", "dots3", "dots4"])
-def test_beats_flat(name: str) -> None:
-    strong, weak = "alphabeta:nodes=5000", "flat:playouts=300"
+def test_beats_a_quick_search(name: str) -> None:
+    strong, weak = "alphabeta:nodes=5000", "mcts:visits=100"
     results = [play(strong, weak, name, seed) for seed in range(2)]
     results += [-play(weak, strong, name, seed) for seed in range(2)]
     assert sum(results) >= 2

@@ -209,7 +209,7 @@ def moves(played: tesuji.Match | tesuji.Tournament) -> list[object]:
 
 
 def test_pairs_share_their_opening_and_swap_sides() -> None:
-    played = tesuji.match("random", "flat:playouts=30", game="dots3", games=10, workers=1)
+    played = tesuji.match("random", "mcts:visits=30", game="dots3", games=10, workers=1)
     assert [record.number for record in played.games] == list(range(1, 11))
     for one, other in zip(played.games[::2], played.games[1::2], strict=True):
         assert one.opening == other.opening
@@ -225,7 +225,7 @@ def test_pairs_share_their_opening_and_swap_sides() -> None:
 
 def test_the_same_seed_plays_the_same_games_on_any_number_of_workers() -> None:
     def play(seed: int, workers: int) -> list[object]:
-        return moves(tesuji.match("random", "flat:playouts=40", game="go5", games=8, seed=seed, workers=workers))
+        return moves(tesuji.match("random", "mcts:visits=40", game="go5", games=8, seed=seed, workers=workers))
 
     alone = play(1, 1)
     assert alone == play(1, 2)
@@ -287,7 +287,7 @@ def test_whatever_a_player_does_wrong_costs_it_the_game_alone() -> None:
 
 def test_the_sequential_test_stops_a_match_at_the_same_game_whatever_the_workers() -> None:
     def play(workers: int) -> tesuji.Match:
-        return tesuji.match("flat:playouts=60", "random", game="go5", games=400, sprt=(0, 200), workers=workers)
+        return tesuji.match("mcts:visits=60", "random", game="go5", games=400, sprt=(0, 200), workers=workers)
 
     alone = play(1)
     assert alone.sprt is not None
@@ -364,9 +364,9 @@ def test_quick_players_play_the_same_games_with_a_limit_of_time() -> None:
 
 def test_records_come_back_from_the_file_and_replay(tmp_path: Path) -> None:
     file = tmp_path / "match.json"
-    played = tesuji.match("flat:playouts=20", "random", game="go5:komi=0.5", games=4, workers=1, out=file)
+    played = tesuji.match("mcts:visits=20", "random", game="go5:komi=0.5", games=4, workers=1, out=file)
     heading, records = read_records(file)
-    assert heading["players"] == ["flat:playouts=20", "random"]
+    assert heading["players"] == ["mcts:visits=20", "random"]
     assert tuple(records.values()) == played.games
     assert not list(tmp_path.glob("*.journal"))
     for record in played.games:
@@ -385,17 +385,17 @@ def test_records_come_back_from_the_file_and_replay(tmp_path: Path) -> None:
 
 def test_a_match_goes_on_where_it_stopped_and_may_be_longer(tmp_path: Path) -> None:
     file = tmp_path / "match.json"
-    four = tesuji.match("random", "flat:playouts=20", game="go5", games=4, workers=1, out=file)
-    eight = tesuji.match("random", "flat:playouts=20", game="go5", games=8, workers=1, out=file)
+    four = tesuji.match("random", "mcts:visits=20", game="go5", games=4, workers=1, out=file)
+    eight = tesuji.match("random", "mcts:visits=20", game="go5", games=8, workers=1, out=file)
     assert eight.games[:4] == four.games  # with their times: they were not played again
-    assert moves(eight) == moves(tesuji.match("random", "flat:playouts=20", game="go5", games=8, workers=1))
-    again = tesuji.match("random", "flat:playouts=20", game="go5", games=4, workers=1, out=file)
+    assert moves(eight) == moves(tesuji.match("random", "mcts:visits=20", game="go5", games=8, workers=1))
+    again = tesuji.match("random", "mcts:visits=20", game="go5", games=4, workers=1, out=file)
     assert again.games == four.games
     assert len(read_records(file)[1]) == 8  # nothing is thrown away
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 2}, {"game": "go5:komi=1"}, {"openings": 3}, {"first": "flat"}], ids=lambda c: next(iter(c))
+    "change", [{"seed": 2}, {"game": "go5:komi=1"}, {"openings": 3}, {"first": "mcts"}], ids=lambda c: next(iter(c))
 )
 def test_a_file_of_another_match_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     file = tmp_path / "match.json"
@@ -472,7 +472,7 @@ def wait_for_lines(path: Path, count: int) -> None:
         time.sleep(0.02)
 
 
-LONG = ("match", "flat:playouts=400", "flat:playouts=300", "--game", "go7")
+LONG = ("match", "mcts:visits=400", "mcts:visits=300", "--game", "go7")
 
 
 def test_a_match_that_was_killed_loses_only_the_games_in_flight(tmp_path: Path) -> None:
@@ -531,7 +531,7 @@ def test_two_matches_do_not_write_one_file(tmp_path: Path) -> None:
 
 
 def test_a_tournament_plays_everybody_against_everybody(tmp_path: Path) -> None:
-    texts = ["random", "flat:playouts=200", "flat:playouts=20"]
+    texts = ["random", "mcts:visits=200", "mcts:visits=20"]
     file = tmp_path / "tournament.json"
     played = tesuji.tournament(texts, game="gomoku6x4", games=6, workers=2, out=file)
     assert len(played.games) == 18
@@ -542,7 +542,7 @@ def test_a_tournament_plays_everybody_against_everybody(tmp_path: Path) -> None:
     assert sum(played.points("A", "B")) == 6
     assert tesuji.tournament(texts, game="gomoku6x4", games=6, workers=1, out=file) == played
     text = reports.tournament_text(played)
-    assert "flat:playouts=200" in text
+    assert "mcts:visits=200" in text
 
 
 def test_reports_escape_all_text() -> None:
@@ -569,7 +569,7 @@ def test_reports_escape_all_text() -> None:
 def test_the_commands_print_their_figures(tmp_path: Path) -> None:
     page = tmp_path / "match.html"
     done = run(
-        *["match", "flat:playouts=50", "random", "--game", "gomoku6x4", "--games", "6", "--sprt", "0,50", "--html"],
+        *["match", "mcts:visits=50", "random", "--game", "gomoku6x4", "--games", "6", "--sprt", "0,50", "--html"],
         str(page),
     )
     assert done.returncode == 0, done.stderr
@@ -578,7 +578,7 @@ def test_the_commands_print_their_figures(tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
     page.unlink()
     done = run(
-        *["tournament", "flat:playouts=50", "random", "random", "--game", "gomoku3", "--games", "2", "--html"],
+        *["tournament", "mcts:visits=50", "random", "random", "--game", "gomoku3", "--games", "2", "--html"],
         str(page),
     )
     assert done.returncode == 0, done.stderr

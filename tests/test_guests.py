@@ -33,7 +33,7 @@ def _nothing_is_left_running() -> object:
 
 
 @needs_gnugo
-@pytest.mark.parametrize("opponent", ["random", "flat:playouts=200"])
+@pytest.mark.parametrize("opponent", ["random", "mcts:visits=200"])
 def test_gnu_go_plays_whole_games_and_wins(opponent: str) -> None:
     played = tesuji.match(LEVEL_1, opponent, game="go9", games=2, workers=1)
     assert played.wins == 2, [record.reason for record in played.games]

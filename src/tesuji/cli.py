@@ -144,7 +144,7 @@ def _ask_game() -> tesuji.Game:
 # ── Matches ──
 
 PlayerText = Annotated[
-    str, typer.Argument(metavar="PLAYER", help="Such as random, flat:playouts=2000 or gtp:gnugo --mode gtp.")
+    str, typer.Argument(metavar="PLAYER", help="Such as random, mcts:visits=2000 or gtp:gnugo --mode gtp.")
 ]
 InGame = Annotated[str, typer.Option("--game", help="A game, such as go9 or go9:komi=5.5.")]
 Workers = Annotated[int | None, typer.Option(help="Games to play at once; without it, one a core.")]

@@ -1,6 +1,6 @@
 """Players: something that looks at a state and chooses a move.
 
-A player is named by a text: ``random``, ``flat:playouts=2000``. After the colon come options ``key=value`` with commas
+A player is named by a text: ``random``, ``mcts:visits=2000``. After the colon come options ``key=value`` with commas
 between them: the keyword-only parameters of the player's class, which thereby says all there is to know about them.
 A class with a parameter ``path`` takes it bare and first: ``table:greedy.table,learn=1``; where the path has a default
 it may be left out: ``net:visits=400``. One with a parameter ``command`` is a guest, a program of other people, and all
@@ -44,28 +44,6 @@ class Random:
         check_ongoing(state)
         action = self._random.choice(state.legal())
         return Thought(action, state.game.text(action), visits={action: 1})
-
-
-class Flat:
-    """Plays random games after every legal move, and the move that won most: no tree, so it sees one ply ahead."""
-
-    def __init__(self, game: Game, *, playouts: int = 2000, seed: int = 0) -> None:
-        if playouts < 1:
-            raise ValueError(f"playouts is {playouts}: give at least 1")
-        self._playouts = playouts
-        self._random = random.Random(seed)
-
-    def think(self, state: State) -> Thought:
-        check_ongoing(state)
-        legal = state.legal()
-        share = -(-self._playouts // len(legal))
-        side = 1 if state.to_play == 0 else -1
-        values = {}
-        for action in legal:
-            after = state.play(action)
-            values[action] = after.playouts(share, seed=self._random.getrandbits(63)).mean()
-        best = max(legal, key=lambda action: side * values[action])
-        return Thought(best, state.game.text(best), float(values[best]), dict.fromkeys(legal, share))
 
 
 class Mcts:
@@ -158,7 +136,6 @@ class AlphaBeta:
 # Makers, or where they are: modules that need this one are imported when they are asked for.
 _PLAYERS: dict[str, Callable[..., Player] | str] = {
     "random": Random,
-    "flat": Flat,
     "mcts": Mcts,
     "alphabeta": AlphaBeta,
     "net": "tesuji.netplayer:NetPlayer",
@@ -172,7 +149,7 @@ _PLAYERS: dict[str, Callable[..., Player] | str] = {
 
 
 def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None = None) -> Player:
-    """The player that a text names, such as ``random`` or ``flat:playouts=2000``.
+    """The player that a text names, such as ``random`` or ``mcts:visits=2000``.
 
     ``move_seconds``: that a guest may take for a move; others are stopped from outside (see ``arena``).
     """
