@@ -47,21 +47,18 @@ class NoGo {
     for (int cell = 0; cell < N * N; ++cell) cells[cell] = static_cast<int8_t>(first.test(cell) - second.test(cell));
   }
 
-  /// Cells where one player alone may move are moves in reserve; who has more of them outlasts the other.
+  /// Cells where one player alone may move are moves in reserve; who has more of them outlasts the other. A cell that
+  /// his stones alone surround counts once more, as the other can never play there.
   double heuristic() const {
-    int reserve = 0, shared = 0, leaning = 0;
+    int reserve = 0, shared = 0;
     stones_.empty().each([&](int cell) {
       const auto [first, second] = stones_.meetings(cell);
       const bool free[2] = {first.breathes && !first.captures, second.breathes && !second.captures};
       reserve += free[0] - free[1];
       shared += free[0] && free[1];
-      // A shared cell at which only one player's stones stand may become his.
-      if (free[0] && free[1])
-        leaning += (first.beside_own && !second.beside_own) - (second.beside_own && !first.beside_own);
+      if (!first.beside_empty) reserve += !second.beside_own - !first.beside_own;
     });
-    // With equal reserves, who is to move when the last shared cell is gone has lost.
-    const double parity = (shared % 2 == 0) == (mover_ == 0) ? -0.4 : 0.4;
-    const double lead = (reserve + 0.25 * leaning + parity) / (1.5 + 0.1 * shared);
+    const double lead = reserve / (1.5 + 0.1 * shared);
     return lead / (1 + std::abs(lead));
   }
 

@@ -40,7 +40,7 @@ class Stones {
 
   /// What a stone of each player at an empty cell would meet, in one look.
   struct Side : Meeting {
-    bool beside_own;
+    bool beside_own, beside_empty;
   };
   std::array<Side, 2> meetings(int cell) const {
     std::array<Side, 2> sides{};
@@ -48,6 +48,7 @@ class Stones {
       const int colour = colour_[n];
       if (colour == kEmpty) {
         sides[0].breathes = sides[1].breathes = true;
+        sides[0].beside_empty = sides[1].beside_empty = true;
       } else if (colour < 2) {
         const bool atari = chains_[head_[n]].atari();
         sides[colour].beside_own = true;
