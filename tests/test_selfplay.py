@@ -107,7 +107,7 @@ def test_games_under_way_go_on_at_the_next_call():
 
 
 def test_playout_caps():
-    play = selfplay("gomoku6x4", games=32, visits=24, fast_visits=6, full_share=0.25, reuse=False, adjudicate=False)
+    play = selfplay("gomoku6x4", games=32, visits=24, fast_visits=6, full_share=0.25, reuse=False)
     found = records("gomoku6x4", play.play(positions=1500))
     searched = [(seen, bool(policy)) for r in found for seen, policy in zip(r["visits"], r["policies"], strict=True)]
     assert sum(full for _, full in searched) / len(searched) == pytest.approx(0.25, abs=0.05)
@@ -136,16 +136,14 @@ def test_rule_numbers_vary_within_their_steps():
     assert komi[usual] / len(found) > 0.3
 
 
-def test_a_proven_result_ends_the_game():
+def test_what_is_proven_is_played_out_and_not_given_away():
     play = selfplay("gomoku3", games=16, visits=200)
     found = records("gomoku3", play.play(positions=200))
-    assert {record["ending"] for record in found} == {"proven"}
-    played_on = selfplay("gomoku3", games=16, visits=200, adjudicate=False)
-    found = records("gomoku3", played_on.play(positions=200))
     assert {record["ending"] for record in found} == {"played out"}
     for record in found:
         known = [proven for proven in record["proven"] if proven is not None]
-        assert set(known[1:]) <= {record["result"]}  # what is proven is not given away again
+        assert len(known) > 1
+        assert set(known) == {record["result"]}
 
 
 class Doomed(Steady):
@@ -167,7 +165,7 @@ def test_giving_up_and_how_often_it_is_wrong():
     assert {record["result"] for record in found} == {-1}
 
     game = tesuji.game("gomoku3")
-    settings = SelfPlaySettings(visits=2, resign=0.9, resign_plies=2, resign_checked=1.0, adjudicate=False)
+    settings = SelfPlaySettings(visits=2, resign=0.9, resign_plies=2, resign_checked=1.0)
     checked = SelfPlay(game, [Doomed(game, 32)], settings)
     found = records("gomoku3", checked.play(positions=1500))
     totals = checked.counters()
@@ -250,7 +248,7 @@ def test_records_of_another_game_are_refused(frames):
     with pytest.raises(ValueError, match="a record does not replay as a game of"):
         Window(tesuji.game("go5")).append(frames)
     with pytest.raises(ValueError, match="a record does not replay as a game of dots3"):
-        Window(tesuji.game("dots3")).append(selfplay("dots2", visits=4, adjudicate=False).play(positions=100))
+        Window(tesuji.game("dots3")).append(selfplay("dots2", visits=4).play(positions=100))
 
 
 # ── Samples ──
@@ -352,7 +350,7 @@ def test_the_same_seed_draws_the_same_batch(frames):
 
 
 def test_the_value_to_learn_mixes_result_and_search():
-    frames = selfplay("gomoku6x4", visits=4, value=0.5, adjudicate=False, rule="puct").play(positions=400)
+    frames = selfplay("gomoku6x4", visits=4, value=0.5, rule="puct").play(positions=400)
     half = Window(tesuji.game("gomoku6x4"), value_mix=0.5)
     half.append(frames)
     batch = half.sample(200, 1)

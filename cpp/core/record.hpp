@@ -15,7 +15,6 @@ namespace tesuji {
 enum class Ending : uint8_t {
   played,    // to the end of the rules
   resigned,  // the mover gave up
-  proven,    // the search proved the rest
 };
 const char* ending_name(Ending);
 

@@ -28,7 +28,6 @@ SelfPlaySettings read_selfplay(const nb::dict& given, const PyGame& game) {
   read("resign_plies", s.resign_plies);
   read("resign_checked", s.resign_checked);
   read("reuse", s.reuse);
-  read("adjudicate", s.adjudicate);
   const auto spreads = nb::cast<std::map<std::string, double>>(given["vary"]);
   for (const Number& number : game.spec().numbers) {
     const auto found = spreads.find(number.name);
@@ -166,7 +165,6 @@ void bind_selfplay(nb::module_& m) {
             all["first_wins"] = c.first_wins;
             all["draws"] = c.draws;
             all["resigned"] = c.resigned;
-            all["proven"] = c.proven;
             all["resign_checked"] = c.resign_checked;
             all["resign_wrong"] = c.resign_wrong;
             all["value_error"] = c.value_error;

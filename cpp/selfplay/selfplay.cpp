@@ -14,7 +14,6 @@ SelfPlayCounters& SelfPlayCounters::operator+=(const SelfPlayCounters& o) {
   first_wins += o.first_wins;
   draws += o.draws;
   resigned += o.resigned;
-  proven += o.proven;
   resign_checked += o.resign_checked;
   resign_wrong += o.resign_wrong;
   value_error += o.value_error;
@@ -139,12 +138,7 @@ void SelfPlay::move(Seat& seat, Desk& desk) {
   const double fade = std::exp2(-static_cast<double>(seat.record.plies.size()) / settings_.temperature_plies);
   const double temperature = settings_.final_temperature + (settings_.temperature - settings_.final_temperature) * fade;
   const int action = search.played_action(temperature, seat.random);
-  const Result proven = search.proven();
   write_ply(seat, desk, action);
-  if (proven != Result::ongoing && settings_.adjudicate) {
-    finish(seat, desk, proven, Ending::proven);
-    return;
-  }
   if (gives_up(seat)) {
     finish(seat, desk, search.root().to_play() == 0 ? Result::second : Result::first, Ending::resigned);
     return;
@@ -197,7 +191,6 @@ void SelfPlay::finish(Seat& seat, Desk& desk, Result result, Ending ending) {
   c.first_wins += result == Result::first;
   c.draws += result == Result::draw;
   c.resigned += ending == Ending::resigned;
-  c.proven += ending == Ending::proven;
   if (seat.would_resign >= 0) {
     ++c.resign_checked;
     c.resign_wrong += result != (seat.would_resign == 0 ? Result::second : Result::first);

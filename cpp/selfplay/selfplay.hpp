@@ -35,15 +35,14 @@ struct SelfPlaySettings {
   int resign_plies = 3;
   double resign_checked = 0.1;
 
-  bool reuse = true;       // the part of the tree that the move leads to serves the next search
-  bool adjudicate = true;  // a proven root ends the game
+  bool reuse = true;  // the part of the tree that the move leads to serves the next search
 };
 
 /// Totals since the beginning.
 struct SelfPlayCounters {
   int64_t games = 0, plies = 0, positions = 0, simulations = 0, evaluations = 0;
   int64_t first_wins = 0, draws = 0;
-  int64_t resigned = 0, proven = 0;              // how games ended
+  int64_t resigned = 0;
   int64_t resign_checked = 0, resign_wrong = 0;  // of the games played out nevertheless
   double value_error = 0;                        // sum over the plies of |value − result|
 

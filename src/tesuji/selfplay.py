@@ -63,8 +63,6 @@ class SelfPlaySettings:
     """This share of the games is played out nevertheless, and tells how often giving up is wrong."""
     reuse: bool = True
     """The part of the tree that a move leads to serves the next search."""
-    adjudicate: bool = True
-    """A result that the search has proven ends the game."""
     transpositions: bool = False
     memory: int = 1 << 26
     """Bytes that one tree may take."""
