@@ -180,7 +180,7 @@ class DotsSolver {
 
   DotsBoard board_;
   Budget& budget_;
-  Table<Key, Bounds, size_t{1} << 23> known_;
+  Table<Key, Bounds, size_t{1} << 24> known_;
   std::vector<std::array<std::array<Edges, 256>, 8>> carry_;
   std::vector<Edges> rims_;  // two edges of a box at the rim: either is as good as the other
 

@@ -53,7 +53,7 @@ class Table {
   size_t place(const Key& key) const { return key.hash() & (slots_.size() - 1) & ~(kNear - 1); }
 
   void grow() {
-    std::vector<Slot> old(slots_.size() * 4);
+    std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
     count_ = 0;
     for (const Slot& slot : old) {
