@@ -62,7 +62,7 @@ def test_texts() -> None:
     assert DOTS3.replay("h 0 0, v 2 3, 8").history == [0, 20, 8]
 
 
-@pytest.mark.parametrize("name", ["dots1", "dots2", "dots2x3", "dots3", "dots4", "dots5"])
+@pytest.mark.parametrize("name", ["dots1", "dots1x2", "dots2", "dots2x3", "dots3", "dots3x4", "dots4", "dots5"])
 def test_texts_of_other_sizes(name: str) -> None:
     """Horizontal and vertical texts name every edge once; one row or column further there is none."""
     game = tesuji.game(name)

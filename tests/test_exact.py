@@ -19,7 +19,8 @@ from tesuji import _core, exact
 
 
 @pytest.mark.parametrize(
-    ("name", "margin"), [("dots1", -1), ("dots2", 2), ("dots2x3", -2), ("dots3", -3), ("dots3-paper", -3)]
+    ("name", "margin"),
+    [("dots1", -1), ("dots1x2", 0), ("dots2", 2), ("dots2x3", -2), ("dots3", -3), ("dots3-paper", -3)],
 )
 def test_small_boards_of_dots(name: str, margin: int) -> None:
     start = tesuji.game(name).start()
@@ -28,6 +29,13 @@ def test_small_boards_of_dots(name: str, margin: int) -> None:
     assert found.plies == start.game.actions
     assert found.complete
     assert found.unknown is None
+
+
+def test_dots3x4_is_drawn() -> None:
+    """Too large for the table, and searched from the start."""
+    found = tesuji.solve(tesuji.game("dots3x4").start(), seconds=600)
+    assert (found.margin, found.result, found.plies) == (0, 0, 31)
+    assert {"6", "15", "24"} <= set(found.best)
 
 
 def test_dots3_positive_margins() -> None:
@@ -79,7 +87,10 @@ def rest(state: tesuji.State) -> float:
     return max(values) if state.to_play == 0 else min(values)
 
 
-@pytest.mark.parametrize(("name", "plies"), [("dots2", 4), ("dots2x3", 8), ("dots3", 15), ("dots4", 31), ("dots5", 51)])
+@pytest.mark.parametrize(
+    ("name", "plies"),
+    [("dots1x2", 0), ("dots2", 4), ("dots2x3", 8), ("dots3", 15), ("dots3x4", 22), ("dots4", 31), ("dots5", 51)],
+)
 def test_dots_agree_with_plain_search(name: str, plies: int) -> None:
     """Positions of large boards too, of which plain search sees the end."""
     game = tesuji.game(name)
@@ -91,7 +102,7 @@ def test_dots_agree_with_plain_search(name: str, plies: int) -> None:
     rest.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["dots2", "dots2x3", "dots3"])
+@pytest.mark.parametrize("name", ["dots1x2", "dots2", "dots2x3", "dots3"])
 def test_dots_by_search_agree_with_the_table(name: str) -> None:
     """What is proven about chains and loops holds in every position of the table that we look at."""
     game = tesuji.game(name)

@@ -174,13 +174,13 @@ def best_margin(game: tesuji.Game) -> int:
     return int(rest(game.start()))
 
 
-@pytest.mark.parametrize(("name", "margin"), [("dots1", -1), ("dots2", 2), ("dots2x3", -2)])
+@pytest.mark.parametrize(("name", "margin"), [("dots1", -1), ("dots1x2", 0), ("dots2", 2), ("dots2x3", -2)])
 def test_small_boards_of_dots(name: str, margin: int) -> None:
     """First minus Second with best play."""
     assert best_margins(tesuji.game(name))[0] == margin
 
 
-@pytest.mark.parametrize(("name", "margin"), [("dots1", -1), ("dots2", 2)])
+@pytest.mark.parametrize(("name", "margin"), [("dots1", -1), ("dots1x2", 0), ("dots2", 2)])
 def test_small_boards_of_dots_by_search(name: str, margin: int) -> None:
     """The same by our states, in which a player moves again after a box."""
     assert best_margin(tesuji.game(name)) == margin

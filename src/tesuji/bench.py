@@ -44,6 +44,7 @@ _OPENSPIEL = {
     "dots2": "dots_and_boxes(num_rows=2,num_cols=2)",
     "dots2x3": "dots_and_boxes(num_rows=2,num_cols=3)",
     "dots3": "dots_and_boxes(num_rows=3,num_cols=3)",
+    "dots3x4": "dots_and_boxes(num_rows=3,num_cols=4)",
     "dots4": "dots_and_boxes(num_rows=4,num_cols=4)",
     "dots5": "dots_and_boxes(num_rows=5,num_cols=5)",
     "go5": "go(board_size=5)",

@@ -9,10 +9,12 @@ namespace {
 const std::map<std::string, Solver, std::less<>>& solvers() {
   static const std::map<std::string, Solver, std::less<>> list = {
       {"dots1", solve_dots},
+      {"dots1x2", solve_dots},
       {"dots2", solve_dots},
       {"dots2x3", solve_dots},
       {"dots3", solve_dots},
       {"dots3-paper", solve_dots},
+      {"dots3x4", solve_dots},
       {"dots4", solve_dots},
       {"dots5", solve_dots},
       {"nogo3", solve_nogo<3>},
