@@ -122,7 +122,7 @@ def test_hashes_tell_states_apart(name: str) -> None:
                 cells = () if game.look == "edges" else state.glyphs()
                 sight = (*cells, state.to_play, state.score, *legal)
                 assert seen.setdefault(hash(state), sight) == sight
-    assert len(seen) > 1000 or name in ("dots1", "dots2", "gomoku3", "nogo3", "go3")
+    assert len(seen) > 1000 or name in ("dots1", "dots1x2", "dots2", "gomoku3", "nogo3", "go3")
 
 
 def test_games_differ_by_name_and_numbers() -> None:
