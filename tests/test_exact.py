@@ -162,6 +162,11 @@ def test_nogo4_is_seconds() -> None:
     assert tesuji.solve(game.replay("b2")).best == ("c3",)
 
 
+@pytest.mark.parametrize(("moves", "result"), [("c3 b2 d4 b4 b5 d2", 1), ("c3 c4 c2 b3 d3 a1", -1)])
+def test_nogo5_after_six_plies(moves: str, result: int) -> None:
+    assert tesuji.solve(tesuji.game("nogo5").replay(moves), seconds=600).result == result
+
+
 def test_gomoku6x4_is_firsts_in_eleven_plies() -> None:
     found = tesuji.solve(tesuji.game("gomoku6x4").start())
     assert (found.result, found.plies) == (1, 11)
