@@ -360,6 +360,41 @@ def solve(
     print(f"nodes   {found.nodes:,} in {found.seconds:.2f} s")
 
 
+@app.command()
+def mistakes(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Games that `tesuji match --out FILE` wrote.")],
+    seconds: Annotated[float, typer.Option(help="Give up a position after so many seconds.")] = 30.0,
+) -> None:
+    """Judge the moves of a match by the exact solvers: how often did each player give value away?"""
+    from tesuji.mistakes import judge
+
+    _at_least("seconds", seconds, 0.001)
+    try:
+        records = read_records(path)[1]
+        if not records:
+            raise ValueError(f"{path} holds no games")
+        accounts = judge(records, seconds=seconds, watch=_count_games)
+    except ValueError as refusal:
+        _fail(refusal)
+    except KeyboardInterrupt:
+        print()
+        raise typer.Exit(130) from None
+    names = {label: text for record in records.values() for label, text in record.players.items()}
+    for label, text in sorted(names.items()):
+        print(f"{label}  {text}")
+    print(f"\n{'':11}{'judged':>10}{'unknown':>10}{'lost result':>14}{'lost margin':>14}")
+    for (label, side), account in sorted(accounts.items()):
+        result = f"{account.lost_result} ({account.rate:.2%})" if account.rate is not None else ""
+        margin = f"{account.lost_margin} ({account.margin_rate:.2%})" if account.margin_rate is not None else ""
+        who = f"{label} as {('First', 'Second')[side]}"
+        print(f"{who:11}{account.moves:10}{account.unknown:10}{result:>14}{margin:>14}")
+
+
+def _count_games(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total} games", end="\r", file=sys.stderr, flush=True)
+
+
 def _outcome(result: int | None) -> str:
     return "unknown" if result is None else ("drawn", "First wins", "Second wins")[result]
 
