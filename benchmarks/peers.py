@@ -4,8 +4,8 @@
     python benchmarks/peers.py --games 2048 --simulations 128
 
 Both sides play 9×9 Go with Gumbel's search and a residual net of random weights in half precision. They take turns, a
-few seconds each; the median of the turns counts. The peers need jax, pgx and mctx, ours torch with CUDA; what is missing
-is left out with a word.
+few seconds each; the median of the turns counts. The peers need jax, pgx and mctx, ours torch with CUDA; peers that are
+missing are left out with a word.
 """
 
 import argparse

@@ -25,6 +25,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("share", s.share);
   read("noise_weight", s.noise_weight);
   read("noise_concentration", s.noise_concentration);
+  read("gumbel_noise", s.gumbel_noise);
   read("leaves", s.leaves);
   read("transpositions", s.transpositions);
   read("memory", s.memory);

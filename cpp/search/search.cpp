@@ -243,7 +243,7 @@ void Search::prepare_root() {
   }
   if (settings_.choose.rule == Rule::gumbel) {
     const int left = std::max(1, settings_.visits - static_cast<int>(root.visits));
-    gumbel_.begin(tree_, settings_.choose, left, noise_, random_);
+    gumbel_.begin(tree_, settings_.choose, left, noise_ && settings_.gumbel_noise, random_);
   }
 }
 

@@ -9,6 +9,7 @@ torch is imported only where a net for learning or a GPU is asked for: playing d
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -49,6 +50,10 @@ class Evaluator(Protocol):
 
     game: Game
     info: NetInfo
+
+    @property
+    def busy(self) -> float:
+        """Seconds that the net was at work for lanes; on a CPU summed over their threads."""
 
     def lane(self, batch: int) -> Lane:
         """A new lane."""
@@ -142,6 +147,7 @@ class OnnxEvaluator:
             raise ValueError(f"precision {precision!r} does not go with the CPU: give fp32 or int8")
         self._threads = threads
         self._int8 = precision == "int8"
+        self._lanes: list[_OnnxLane] = []
         if isinstance(source, Path | str):
             if precision != "auto":
                 raise ValueError(f"{source} has its own precision: leave precision at auto")
@@ -182,9 +188,14 @@ class OnnxEvaluator:
         self.info = info
         self._session = session
 
+    @property
+    def busy(self) -> float:
+        return sum(lane.busy for lane in self._lanes)
+
     def lane(self, batch: int) -> Lane:
         _check_batch(batch)
-        return _OnnxLane(self, batch)
+        self._lanes.append(_OnnxLane(self, batch))
+        return self._lanes[-1]
 
     def answer(self, states: Sequence[State]) -> tuple[Floats, Floats]:
         packed = _packed(self.game, self.info.encoding, states)
@@ -205,6 +216,7 @@ class _OnnxLane:
         game, encoding = owner.game, owner.info.encoding
         self._owner = owner
         self._waiting = False
+        self.busy = 0.0
         self._unpacked: Floats = np.zeros(
             (min(batch, owner.chunk), owner.info.channels, game.rows, game.cols), np.float32
         )
@@ -219,12 +231,14 @@ class _OnnxLane:
         if not self._waiting:
             return
         self._waiting = False
+        began = time.perf_counter()
         owner, size = self._owner, len(self._unpacked)
         for start in range(0, len(self.planes), size):
             part = slice(start, min(start + size, len(self.planes)))
             unpacked = self._unpacked[: part.stop - start]
             owner.game.unpack(self.planes[part], owner.info.encoding, out=unpacked)
             self.policy[part], self.value[part] = owner.answer_planes(unpacked)
+        self.busy += time.perf_counter() - began
 
 
 # ── The GPU ──
@@ -265,6 +279,9 @@ class TorchEvaluator:
         self._net = net.folded().to(self.device, self._type)
         self._net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types forget it
         self._unpack = nets.Unpack(self.game, self.info.encoding).to(self.device)
+        self.busy = 0.0
+        self._busy_until = 0.0
+        self._zero: Any = None
         self.run = self._run
         if compile:
             self.run = torch.compile(self._run, mode="max-autotune-no-cudagraphs", dynamic=False)
@@ -276,6 +293,18 @@ class TorchEvaluator:
         policy, wdl = self._net.play(planes)
         chances = wdl.float().softmax(1)
         return policy.float(), chances[:, 0] - chances[:, 2]
+
+    def was_busy(self, begin: float, end: float) -> None:
+        """Counts the seconds from begin to end, but none twice where lanes overlap."""
+        self.busy += max(0.0, end - max(begin, self._busy_until))
+        self._busy_until = max(self._busy_until, end)
+
+    def zero(self) -> Any:
+        """The GPU's event from which lanes count time: the same for all."""
+        if self._zero is None:
+            self._zero = _torch().cuda.Event(enable_timing=True)
+            self._zero.record(_torch().cuda.current_stream(self.device))
+        return self._zero
 
     def lane(self, batch: int) -> Lane:
         _check_batch(batch)
@@ -339,10 +368,12 @@ class _TorchLane:
         if not self._waiting:
             return
         self._waiting = False
+        began = time.perf_counter()
         with _torch().no_grad():
             policy, value = self._owner.run(*self._owner._unpack.views(self._planes))
         self._policy.copy_(policy)
         self._value.copy_(value)
+        self._owner.was_busy(began, time.perf_counter())
 
 
 class _CudaLane(_TorchLane):
@@ -353,7 +384,9 @@ class _CudaLane(_TorchLane):
         torch = _torch()
         self._stream = torch.cuda.Stream(owner.device)
         # Waiting sleeps instead of spinning: the cores have trees to grow.
-        self._done = torch.cuda.Event(blocking=True)
+        self._done = torch.cuda.Event(blocking=True, enable_timing=True)
+        self._begun = torch.cuda.Event(enable_timing=True)
+        self._zero = owner.zero()
         self._on_gpu = torch.zeros_like(self._planes, device=owner.device)
         views = owner._unpack.views(self._on_gpu)
         self._graph = torch.cuda.CUDAGraph()
@@ -370,6 +403,7 @@ class _CudaLane(_TorchLane):
 
     def submit(self) -> None:
         with _torch().cuda.stream(self._stream):
+            self._begun.record(self._stream)
             self._on_gpu.copy_(self._planes, non_blocking=True)
             self._graph.replay()
             policy, value = self._answers
@@ -382,3 +416,4 @@ class _CudaLane(_TorchLane):
         if self._waiting:
             self._done.synchronize()  # without the interpreter's lock
             self._waiting = False
+            self._owner.was_busy(*(self._zero.elapsed_time(event) / 1000 for event in (self._begun, self._done)))

@@ -57,6 +57,7 @@ class NetPlayer:
             rule=rule,  # type: ignore[arg-type]
             c=c,
             fpu=fpu,
+            gumbel_noise=False,
             leaves=leaves,
             transpositions=game.transposes,
             memory=memory,

@@ -635,7 +635,10 @@ class _Session:
 
     def _counters(self) -> dict[str, float]:
         """Self-play's, over all sessions."""
-        now = self._selfplay.counters() | {"slots": sum(lane.slots for lane in self._lanes)}
+        now = self._selfplay.counters() | {
+            "slots": sum(lane.slots for lane in self._lanes),
+            "seconds_busy": self._evaluator.busy,
+        }
         return {name: self._totals.get(name, 0) + value for name, value in now.items()}
 
     def _now(self) -> dict[str, float]:
@@ -662,7 +665,7 @@ class _Session:
         c, now = self._config, self._counters()
         made = {name: value - before.get(name, 0) for name, value in now.items()}
         games, steps = made["games"], self._learner.steps
-        waiting = made["seconds_waiting"] / self._drivers
+        busy = made["seconds_busy"] / self._drivers
 
         def share(part: float, whole: float) -> float | None:
             return round(part / whole, 5) if whole > 0 else None
@@ -680,7 +683,7 @@ class _Session:
             "positions_per_second": share(made["positions"], playing),
             "samples_per_second": share((steps - steps_before) * c.train.batch, training),
             "batch_fill": share(made["evaluations"], made["slots"]),
-            "device_busy": share(waiting + training, all_of_it),
+            "device_busy": share(busy + training, all_of_it),
             "net_age": steps - self._playing,
             "window_age": round(steps - self._window.net, 1),
             "ratio": share(steps * c.train.batch, self._games.positions),

@@ -39,6 +39,8 @@ class SearchSettings:
     noise_weight: float = 0.0
     """Of Dirichlet noise in the root's priors."""
     noise_concentration: float = 0.3
+    gumbel_noise: bool = True
+    """Gumbel: whether chance has a say at the root. Learning needs it; a player that wants to win does not."""
     leaves: int = 1
     """Visits under way at once in one tree."""
     transpositions: bool = False
