@@ -21,7 +21,7 @@ struct SearchSettings {
   double share = 0.8;
   double noise_weight = 0;  // of Dirichlet noise in the root's priors
   double noise_concentration = 0.3;
-  bool gumbel_noise = true;  // Gumbel: whether chance has a say at the root; learning needs it, playing does not
+  bool gumbel_noise = true;         // Gumbel: whether chance has a say at the root; learning needs it, playing does not
   int leaves = 1;                   // visits under way at once in one tree
   bool transpositions = false;      // equal states share a node
   size_t memory = size_t{1} << 30;  // bytes of the tree
