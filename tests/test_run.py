@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import json
 import os
 import random
@@ -245,7 +246,8 @@ def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path: Path) -> None:
             if now:
                 assert now["digest"] == digest_of(on_disk)
                 assert (now["games"], now["positions"]) == _core.scan_frames(on_disk)[1:]
-                assert all(now[key] >= before[key] for key in COUNTERS), (before, now)
+                # The minutes since the last save are lost with the steps.
+                assert all(now[key] >= before[key] for key in COUNTERS if key != "minutes"), (before, now)
                 learned += now["steps"] > before["steps"]
                 before = now
             if path.exists():
@@ -463,9 +465,8 @@ def test_the_panel_shows_what_it_was_told(learned: Path) -> None:
         panel.tell("round", line)
     match = {"opponent": "random", "wins": 9, "draws": 0, "losses": 1}
     panel.tell("arena", lines[-1] | {"rating": 300.0, "error": 80.0, "matches": [match]})
-    console = Console(width=110, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console = Console(width=110, record=True, file=io.StringIO())
     console.print(panel.picture())
     shown = console.export_text()
-    for words in ("dots2 in runs/dots2", "20 steps", "loss", "evaluations/s", "+300 ± 80 Elo; random 9–0–1", "9:5"):
+    for words in ("dots2 in runs/dots2", "20 steps", "loss", "evaluations/s", "+300 ± 80 Elo; random 9–0–1", " left"):
         assert words in shown, shown
-    console.file.close()
