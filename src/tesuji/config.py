@@ -17,6 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from tesuji.checks import check_numbers
 from tesuji.games import Game
 from tesuji.games import game as game_of
 from tesuji.games import games as game_names
@@ -54,7 +55,7 @@ class Crowd:
     """Threads of the core; 0: one a core of this machine."""
 
     def __post_init__(self) -> None:
-        _check(self, games=(1, 1 << 20), lanes=(0, 64), threads=(0, 1024))
+        check_numbers(self, {"games": (1, 1 << 20), "lanes": (0, 64), "threads": (0, 1024)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +74,15 @@ class ReplaySettings:
     """Share of the search's own value in the value to learn; the rest is the game's result."""
 
     def __post_init__(self) -> None:
-        _check(
+        check_numbers(
             self,
-            window_min=(1, 10**10),
-            window_growth=(0, 1),
-            window_max=(1, 10**10),
-            ratio=(0, 1000),
-            value_mix=(0, 1),
+            {
+                "window_min": (1, 10**10),
+                "window_growth": (0, 1),
+                "window_max": (1, 10**10),
+                "ratio": (0, 1000),
+                "value_mix": (0, 1),
+            },
         )
 
     def window(self, positions: int) -> int:
@@ -123,29 +126,24 @@ class RunSettings:
     """Another seed plays other games and begins with another network."""
 
     def __post_init__(self) -> None:
-        _check(
+        check_numbers(
             self,
-            minutes=(0, 1e7),
-            positions=(1, 10**9),
-            save=(0.1, 1e6),
-            gate_rounds=(1, 10**6),
-            gate_games=(2, 10**5),
-            gate_threshold=(0, 1),
-            arena=(0, 1e6),
-            arena_games=(2, 10**5),
-            visits=(1, 10**6),
-            seed=(0, 2**62),
+            {
+                "minutes": (0, 1e7),
+                "positions": (1, 10**9),
+                "save": (0.1, 1e6),
+                "gate_rounds": (1, 10**6),
+                "gate_games": (2, 10**5),
+                "gate_threshold": (0, 1),
+                "arena": (0, 1e6),
+                "arena_games": (2, 10**5),
+                "visits": (1, 10**6),
+                "seed": (0, 2**62),
+            },
         )
         for name in ("gate_games", "arena_games"):
             if getattr(self, name) % 2:
                 raise ValueError(f"{name} is {getattr(self, name)}: give an even number, games are played in pairs")
-
-
-def _check(settings: object, **bounds: tuple[float, float]) -> None:
-    for name, (least, most) in bounds.items():
-        value = getattr(settings, name)
-        if not least <= value <= most:
-            raise ValueError(f"{name} is {value:g}: give a number from {least:g} to {most:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 
 from tesuji._core import Game
+from tesuji.checks import check_numbers
 from tesuji.netinfo import NetInfo
 from tesuji.records import write_safely
 
@@ -69,12 +70,7 @@ class NetSettings:
             "value_channels": (1, 4096),
             "value_hidden": (1, 65536),
         }
-        for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
-            if not least <= value <= most:
-                raise ValueError(f"{name} is {value}: give a whole number from {least} to {most}")
+        check_numbers(self, bounds, whole=True)
 
 
 class Answer(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji._core import Forest, Game, State
+from tesuji.checks import check_numbers
 from tesuji.thought import Line, Thought
 
 __all__ = ["Leaves", "Search", "SearchSettings"]
@@ -64,12 +65,7 @@ class SearchSettings:
             "leaves": (1, 4096),
             "memory": (1 << 16, 1 << 44),
         }
-        for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-            if not least <= value <= most:
-                raise ValueError(f"{name} is {value:g}: give a number from {least:g} to {most:g}")
+        check_numbers(self, bounds)
         if self.rule not in ("puct", "uct", "gumbel"):
             raise ValueError(f"there is no rule {self.rule!r}: there are puct, uct and gumbel")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tesuji import _core
 from tesuji._core import Game
+from tesuji.checks import check_numbers
 from tesuji.search import SearchSettings
 
 if TYPE_CHECKING:
@@ -83,12 +84,7 @@ class SelfPlaySettings:
             "resign_plies": (1, 1000),
             "resign_checked": (0, 1),
         }
-        for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-            if not least <= value <= most:
-                raise ValueError(f"{name} is {value:g}: give a number from {least:g} to {most:g}")
+        check_numbers(self, bounds)
         if self.full_share == 0:
             raise ValueError("full_share is 0: then there is nothing to learn from")
         for name, spread in self.vary.items():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 
+from tesuji.checks import check_numbers
 from tesuji.nets import Answer, Net, Unpack
 
 __all__ = ["Learner", "TrainSettings", "pack", "unpack"]
@@ -87,12 +88,7 @@ class TrainSettings:
             "ownership_weight": (0, 1e6),
             "score_weight": (0, 1e6),
         }
-        for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-            if not least <= value <= most:
-                raise ValueError(f"{name} is {value:g}: give a number from {least:g} to {most:g}")
+        check_numbers(self, bounds)
         choices = {
             "optimizer": ("adamw", "sgd"),
             "decay": ("constant", "cosine", "step"),
