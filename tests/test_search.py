@@ -323,6 +323,20 @@ def test_gumbel_halves_what_it_considers(visits: int) -> None:
         assert max(visited) > 2 * min(visited)  # the better half got more
 
 
+def test_gumbel_without_noise_does_not_depend_on_the_seed() -> None:
+    game = tesuji.game("gomoku8")
+
+    def visits(seed: int, noise: bool) -> dict[int, int]:
+        search = tesuji.Search(game, [game.start()], visits=64, rule="gumbel", gumbel_noise=noise, seed=seed)
+        for leaves in search:
+            logits = np.tile(np.linspace(0, 1, game.actions, dtype=np.float32), (leaves.count, 1))
+            leaves.answer(logits, np.zeros(leaves.count, np.float32))
+        return search.thoughts()[0].visits
+
+    assert visits(1, noise=False) == visits(2, noise=False)
+    assert visits(1, noise=True) != visits(2, noise=True)
+
+
 def test_wrong_answers_are_refused_with_a_sentence() -> None:
     game = tesuji.game("go5")
     leaves = next(iter(tesuji.Search(game, [game.start()] * 2, visits=5)))

@@ -35,7 +35,10 @@ class Random {
   /// Between 0 and 1, never either.
   double real() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
   /// From the normal distribution.
-  double normal() { return std::sqrt(-2 * std::log(real())) * std::cos(6.283185307179586 * real()); }
+  double normal() {
+    const double size = std::sqrt(-2 * std::log(real()));
+    return size * std::cos(6.283185307179586 * real());
+  }
 
  private:
   uint64_t counter_;

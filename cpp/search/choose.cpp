@@ -35,9 +35,6 @@ Four exp_of(Four x) {
 }
 float exp_of(float x) { return exp_of(Four{x})[0]; }
 
-/// Uniform in (0, 1).
-double unit(Random& random) { return (static_cast<double>(random.next() >> 11) + 0.5) * 0x1p-53; }
-
 /// Value for the mover, with visits under way counted as lost: so that the next visit goes elsewhere.
 float value_for_mover(const Edge& e, float side) {
   if (e.pending == 0) return side * e.value;
@@ -222,7 +219,7 @@ void GumbelRoot::begin(Tree& tree, const ChooseSettings& s, int simulations, boo
   thread_local std::vector<Draw> draws;
   draws.clear();
   for (int option = 0; option < root.options; ++option) {
-    const double e = noise ? -std::log(unit(random)) : 1.0;
+    const double e = noise ? -std::log(random.real()) : 1.0;
     draws.push_back({static_cast<float>(e / std::max(priors[option], 1e-30f)), option});
   }
   const int considered = std::min({s.considered, static_cast<int>(root.options), simulations});
@@ -386,16 +383,12 @@ void softmax(std::span<const uint16_t> actions, const float* logits, float* out)
 
 void add_noise(std::span<float> priors, double concentration, double weight, Random& random) {
   // A Dirichlet draw is a normalised list of gamma draws; Marsaglia and Tsang's method, boosted below one.
-  const auto normal = [&] {
-    const double size = std::sqrt(-2 * std::log(unit(random)));
-    return size * std::cos(6.283185307179586 * unit(random));
-  };
   const auto gamma = [&](double shape) {
     const double d = shape + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     while (true) {
-      const double x = normal(), v = std::pow(1 + c * x, 3);
-      if (v > 0 && std::log(unit(random)) < 0.5 * x * x + d - d * v + d * std::log(v))
-        return d * v * std::pow(unit(random), 1 / shape);
+      const double x = random.normal(), v = std::pow(1 + c * x, 3);
+      if (v > 0 && std::log(random.real()) < 0.5 * x * x + d - d * v + d * std::log(v))
+        return d * v * std::pow(random.real(), 1 / shape);
     }
   };
   std::vector<double> draws(priors.size());

@@ -300,7 +300,7 @@ int Search::played_action(double temperature, Random& random) const {
   };
   double left = 0;
   for (const Edge& e : edges) left += weight(e);
-  left *= static_cast<double>(random.next() >> 11) * 0x1p-53;
+  left *= random.real();
   for (const Edge& e : edges) {
     if (weight(e) > 0 && (left -= weight(e)) < 0) return e.action;
   }
