@@ -128,11 +128,24 @@ def ours(channels: int, blocks: int, simulations: int, games: int, lanes: int, t
     )
 
 
+def compiled(channels: int, blocks: int, games: int) -> float:
+    """Evaluations a second of the same network by torch.compile alone, in two batches of half the games."""
+    from tesuji.bench import net_alone
+    from tesuji.evaluate import TorchEvaluator
+    from tesuji.games import game
+    from tesuji.nets import Net, NetSettings
+
+    net = Net(game("go9"), NetSettings(channels=channels, blocks=blocks))
+    answers = TorchEvaluator(net, device="cuda", kernel="compiled")
+    lanes = [answers.lane(games // 2) for _ in range(2)]
+    return statistics.median(net_alone(lanes, 1.0) for _ in range(3))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Self-play of 9×9 Go beside pgx + mctx on one GPU.")
     for name, default in (("channels", 64), ("blocks", 6), ("simulations", 32), ("games", 4096), ("turns", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--lanes", type=int, default=2)
+    parser.add_argument("--lanes", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=4.0, help="of a turn")
     a = parser.parse_args()
@@ -154,8 +167,12 @@ def main() -> None:
         our_turns.append(us(a.seconds))
         if them:
             their_turns.append(them(a.seconds))
+    bare = compiled(a.channels, a.blocks, a.games)
     median = sorted(our_turns, key=lambda turn: turn.simulations)[len(our_turns) // 2]
     print(f"tesuji      {median}")
+    print(
+        f"torch.compile, the net alone: {bare:,.0f}/s; tesuji's evaluations are {median.evaluations / bare:.0%} of it"
+    )
     if their_turns:
         theirs = statistics.median(their_turns)
         print(f"pgx + mctx  {theirs:,.0f} simulations/s")

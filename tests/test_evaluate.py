@@ -12,7 +12,7 @@ import torch
 from networks import lively, states_of
 
 import tesuji
-from tesuji.evaluate import Evaluator, OnnxEvaluator, TorchEvaluator, evaluator
+from tesuji.evaluate import Evaluator, Kernel, OnnxEvaluator, TorchEvaluator, evaluator
 from tesuji.netplayer import shipped
 from tesuji.nets import Net, export_onnx, named, save
 
@@ -120,13 +120,13 @@ def test_threads_share_an_evaluator() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kernel", ["compiled", "torch"])
 @pytest.mark.parametrize("name", ["go9", "dots3"])
-def test_a_gpu_says_the_same(name: str, compiled: bool) -> None:
+def test_a_gpu_says_the_same(name: str, kernel: Kernel) -> None:
     """Two lanes under way at once, a captured graph each; new weights reach the graphs in place."""
     net, other = (lively(tesuji.game(name), pooling=2, seed=seed) for seed in (1, 2))
     for precision, close in (("fp32", 0.02), ("fp16", 0.05), ("bf16", 0.3)):  # fp32 may go through TF32
-        judge = TorchEvaluator(net, device="cuda", precision=precision, compile=compiled)
+        judge = TorchEvaluator(net, device="cuda", precision=precision, kernel=kernel)
         lanes = [judge.lane(64), judge.lane(64)]
         for now in (net, other):
             judge.update(now)
@@ -139,6 +139,38 @@ def test_a_gpu_says_the_same(name: str, compiled: bool) -> None:
                 policy, value = said(now, states)
                 assert np.abs(lane.policy - policy).max() < close
                 assert np.abs(lane.value - value).max() < close
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+@pytest.mark.parametrize("channels", [32, 64, 128])
+@pytest.mark.parametrize("name", ["go9", "go19", "gomoku15", "nogo4", "dots3", "dots5", "ultimate"])
+def test_the_fused_kernel_says_the_same(name: str, channels: int) -> None:
+    """Also where the last block of threads is not full; new weights reach it in place."""
+    if (name, channels) == ("go19", 128):
+        pytest.skip("a board of 19×19 with 128 channels does not fit the shared memory")
+    net, other = (lively(tesuji.game(name), channels=channels, seed=seed) for seed in (1, 2))
+    judge = TorchEvaluator(net, device="cuda")
+    assert judge.kernel == "fused"
+    states = [net.game.random(i, plies=i % 20) for i in range(101)]
+    lane = judge.lane(len(states))
+    lane.planes[:] = [state.packed() for state in states]
+    for now in (net, other):
+        judge.update(now)
+        lane.submit()
+        lane.wait()
+        policy, value = said(now, states)
+        assert np.abs(lane.policy - policy).max() < 0.05
+        assert np.abs(lane.value - value).max() < 0.05
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_what_cannot_be_fused_says_why() -> None:
+    game = tesuji.game("go9")
+    for changes, sentence in (({"pooling": 2}, "without pooling"), ({"channels": 40}, "multiple of 16")):
+        with pytest.raises(ValueError, match=sentence):
+            TorchEvaluator(named(game, "small", **changes), device="cuda", kernel="fused")
+    with pytest.raises(ValueError, match="fp16"):
+        TorchEvaluator(named(game, "small"), device="cuda", kernel="fused", precision="bf16")
 
 
 def test_what_an_evaluator_cannot_do_is_refused(tmp_path: Path) -> None:
@@ -163,6 +195,10 @@ def test_what_an_evaluator_cannot_do_is_refused(tmp_path: Path) -> None:
         evaluator(net, game, "cpu", precision="bf16")
     with pytest.raises(ValueError, match="threads is 0"):
         evaluator(net, game, "cpu", threads=0)
+    with pytest.raises(ValueError, match="there is no kernel 'best'"):
+        TorchEvaluator(net, device="cpu", kernel="best")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="does not go with this net"):
+        TorchEvaluator(net, device="cpu", kernel="fused")
     with pytest.raises(ValueError, match="give at least one state"):
         judge.answer([])
     if not torch.cuda.is_available():

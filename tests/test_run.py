@@ -131,7 +131,7 @@ def test_the_same_folder_goes_on(begun: Path) -> None:
 
 def test_the_ratio_is_kept_over_resumes(begun: Path) -> None:
     for _ in range(3):
-        Run(begun).learn(minutes=0.01)
+        Run(begun).learn(steps=10)
     line = Folder(begun).metrics()[-1]
     assert abs(line["steps"] * 16 - line["positions"]) < 16 + 60
 

@@ -27,11 +27,11 @@ class Steady:
         pass
 
 
-def selfplay(name, *, games=8, lanes=1, value=0.0, threads=1, in_turn=True, seed=1, **settings):
+def selfplay(name, *, games=8, lanes=1, value=0.0, threads=1, seed=1, **settings):
     game = tesuji.game(name)
     chosen = SelfPlaySettings(**{"visits": 8, **settings})
     table = [Steady(game, games, value) for _ in range(lanes)]
-    return SelfPlay(game, table, chosen, threads=threads, in_turn=in_turn, seed=seed)
+    return SelfPlay(game, table, chosen, threads=threads, seed=seed)
 
 
 def records(name, frames):
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_threads(rule):
 
 
 def test_lanes_on_threads_of_their_own():
-    play = selfplay("gomoku6x4", lanes=3, in_turn=False)
+    play = selfplay("gomoku6x4", lanes=3, threads=2)
     frames = play.play(positions=2000)
     totals = play.counters()
     assert play.games == 24
@@ -200,9 +200,9 @@ def test_arrays_of_a_wrong_shape_are_refused():
     group = _core.SelfPlay(game, "tesuji", _settings(), 4, 1, _core.Crew(1))
     good = Steady(game, 4)
     with pytest.raises(ValueError, match=r"policy must be an array of shape \[4, 12\] in row order"):
-        group.step(good.policy[:, :3].copy(), good.value, good.planes)
+        group.begin_step(good.policy[:, :3].copy(), good.value, good.planes)
     with pytest.raises(ValueError, match=r"planes must be an array of shape"):
-        group.step(good.policy, good.value, good.planes[:3])
+        group.begin_step(good.policy, good.value, good.planes[:3])
 
 
 def _settings():

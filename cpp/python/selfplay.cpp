@@ -129,7 +129,7 @@ void bind_selfplay(nb::module_& m) {
           "positions", [](const PySelfPlay& s) { return s.selfplay.counters().positions; },
           "To learn from, since the beginning.")
       .def(
-          "step",
+          "begin_step",
           [](PySelfPlay& s, const Buffer<const float>& policy, const Buffer<const float>& value,
              const Buffer<uint64_t>& planes) {
             const auto games = static_cast<size_t>(s.selfplay.games());
@@ -139,12 +139,16 @@ void bind_selfplay(nb::module_& m) {
             uint64_t* out =
                 memory(planes, "planes", {games, static_cast<size_t>(s.selfplay.encoding().packed_words())});
             nb::gil_scoped_release unlocked;
-            s.selfplay.step(logits, values, out);
+            s.selfplay.begin_step(logits, values, out);
           },
           "policy"_a, "value"_a, "planes"_a,
-          nb::sig("def step(self, policy: numpy.typing.NDArray[numpy.float32], value: "
+          nb::sig("def begin_step(self, policy: numpy.typing.NDArray[numpy.float32], value: "
                   "numpy.typing.NDArray[numpy.float32], planes: numpy.typing.NDArray[numpy.uint64]) -> None"),
-          "Takes the answers to the last leaves (none at the first step) and writes the planes of the next.")
+          "Takes the answers to the last leaves (none at the first step) and writes the planes of the next, while the "
+          "caller goes on; the arrays must stay until end_step.")
+      .def(
+          "end_step", [](PySelfPlay& s) { s.selfplay.end_step(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Returns when the planes are written.")
       .def(
           "take", [](PySelfPlay& s) { return to_bytes(s.selfplay.take()); },
           "Frames of the games that ended since the last call.")

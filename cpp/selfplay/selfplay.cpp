@@ -29,11 +29,11 @@ struct SelfPlay::Seat {
   Random random;
   Search search;
   Record record;
-  bool full = true;            // the search under way is one to learn from
-  uint32_t visits_before = 0;  // of its root, kept from the last move
-  int low[2] = {0, 0};         // plies running that each player's hope was low
-  bool checked = false;        // nobody may give up
-  int would_resign = -1;       // the player who would have
+  bool full = true;       // the search under way is one to learn from
+  uint32_t counted = 0;   // visits of its root that are no news: kept from the last move, or counted already
+  int low[2] = {0, 0};    // plies running that each player's hope was low
+  bool checked = false;   // nobody may give up
+  int would_resign = -1;  // the player who would have
 };
 
 SelfPlay::SelfPlay(const AnyGame& game, std::vector<double> numbers, const Encoding& encoding,
@@ -50,24 +50,35 @@ SelfPlay::SelfPlay(const AnyGame& game, std::vector<double> numbers, const Encod
   }
 }
 
-SelfPlay::~SelfPlay() = default;
+SelfPlay::~SelfPlay() { end_step(); }
 
-void SelfPlay::step(const float* logits, const float* values, uint64_t* planes) {
-  const size_t actions = game_->spec.actions, words = encoding_->packed_words();
+void SelfPlay::begin_step(const float* logits, const float* values, uint64_t* planes) {
+  end_step();
+  step_ = {this, logits, values, planes};
+  growing_ = true;
   const int chunk = std::clamp(games() / (8 * static_cast<int>(desks_.size())), 1, 64);
-  crew_->share(games(), chunk, [&](int from, int to, int thread) {
-    Desk& desk = desks_[thread];
-    for (int i = from; i < to; ++i) {
-      Seat& seat = *seats_[i];
-      if (waiting_) {
-        seat.search.deliver(0, logits + i * actions, values[i]);
-        seat.search.end_delivery();
-        ++desk.counters.evaluations;
-      }
-      next_leaf(seat, desk);
-      seat.search.leaf(0).encode_packed(*encoding_, planes + i * words);
+  task_ = crew_->start(games(), chunk, step_);
+}
+
+void SelfPlay::Step::operator()(int from, int to, int thread) const {
+  const size_t actions = group->game_->spec.actions, words = group->encoding_->packed_words();
+  Desk& desk = group->desks_[thread];
+  for (int i = from; i < to; ++i) {
+    Seat& seat = *group->seats_[i];
+    if (group->waiting_) {
+      seat.search.deliver(0, logits + i * actions, values[i]);
+      seat.search.end_delivery();
+      ++desk.counters.evaluations;
     }
-  });
+    group->next_leaf(seat, desk);
+    seat.search.leaf(0).encode_packed(*group->encoding_, planes + i * words);
+  }
+}
+
+void SelfPlay::end_step() {
+  if (!growing_) return;
+  crew_->finish(task_);
+  growing_ = false;
   waiting_ = true;
   // In the order of the seats: the same seed gives the same records, however threads shared the work.
   std::vector<Finished> finished;
@@ -123,14 +134,21 @@ void SelfPlay::new_game(Seat& seat) {
 
 void SelfPlay::begin_search(Seat& seat) {
   seat.full = settings_.full_share >= 1 || seat.random.real() < settings_.full_share;
-  seat.visits_before = seat.search.visits();
+  seat.counted = seat.search.visits();
   seat.search.begin(seat.full ? settings_.search.visits : settings_.fast_visits, seat.full);
 }
 
 void SelfPlay::next_leaf(Seat& seat, Desk& desk) {
   while (seat.search.collect() == 0) {
+    count(seat, desk);
     if (seat.search.done()) move(seat, desk);
   }
+  count(seat, desk);
+}
+
+void SelfPlay::count(Seat& seat, Desk& desk) {
+  desk.counters.simulations += seat.search.visits() - seat.counted;
+  seat.counted = seat.search.visits();
 }
 
 void SelfPlay::move(Seat& seat, Desk& desk) {
@@ -167,7 +185,6 @@ void SelfPlay::write_ply(Seat& seat, Desk& desk, int action) {
     ++desk.counters.positions;
   }
   seat.record.plies.push_back(std::move(ply));
-  desk.counters.simulations += search.visits() - seat.visits_before;
   ++desk.counters.plies;
 }
 

@@ -59,7 +59,10 @@ class SelfPlay {
   int games() const { return static_cast<int>(seats_.size()); }
   /// Takes the answers to the leaves of the last step (logits [games][actions], values [games] for the movers), grows
   /// every tree to its next leaf, and writes those leaves' packed planes. The first step takes no answers.
-  void step(const float* logits, const float* values, uint64_t* planes);
+  /// The crew does that while the caller goes on; `end_step` returns when it is done. Between the two nothing else
+  /// may be asked of the games, and the arrays must stay.
+  void begin_step(const float* logits, const float* values, uint64_t* planes);
+  void end_step();
   bool waiting() const { return waiting_; }  // for answers
 
   /// Frames of the games that ended since the last call.
@@ -78,6 +81,14 @@ class SelfPlay {
     int seat;
     std::vector<uint8_t> frame;
   };
+  /// What begin_step asks of the crew.
+  struct Step {
+    SelfPlay* group = nullptr;
+    const float* logits = nullptr;
+    const float* values = nullptr;
+    uint64_t* planes = nullptr;
+    void operator()(int from, int to, int thread) const;
+  };
   struct alignas(128) Desk {  // what one thread writes to
     SelfPlayCounters counters;
     std::vector<Finished> finished;
@@ -89,7 +100,9 @@ class SelfPlay {
   std::vector<double> numbers_;
   SelfPlaySettings settings_;
   uint32_t net_ = 0;
-  bool waiting_ = false;
+  bool waiting_ = false, growing_ = false;
+  Step step_;
+  Crew::Task* task_ = nullptr;
   std::vector<std::unique_ptr<Seat>> seats_;
   std::vector<Desk> desks_;
   std::vector<uint8_t> frames_;
@@ -97,6 +110,7 @@ class SelfPlay {
 
   void new_game(Seat&);
   void next_leaf(Seat&, Desk&);
+  void count(Seat&, Desk&);
   void move(Seat&, Desk&);
   void begin_search(Seat&);
   void write_ply(Seat&, Desk&, int action);

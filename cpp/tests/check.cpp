@@ -162,7 +162,10 @@ void plays_itself(const AnyGame& game) {
   SelfPlay selfplay(game, numbers, encoding, settings, 6, 1, crew);
   const std::vector<float> logits(6 * static_cast<size_t>(game.spec.actions)), values(6);
   std::vector<uint64_t> planes(6 * static_cast<size_t>(encoding.packed_words()));
-  while (selfplay.counters().games < 3) selfplay.step(logits.data(), values.data(), planes.data());
+  while (selfplay.counters().games < 3) {
+    selfplay.begin_step(logits.data(), values.data(), planes.data());
+    selfplay.end_step();
+  }
   Window window(game, encoding, 0.5);
   window.append(selfplay.take(), *crew);
   const size_t n = 40, cells = game.spec.grid.cells();

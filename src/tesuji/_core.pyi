@@ -339,10 +339,13 @@ class SelfPlay:
     def positions(self) -> int:
         """To learn from, since the beginning."""
 
-    def step(self, policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32], planes: numpy.typing.NDArray[numpy.uint64]) -> None:
+    def begin_step(self, policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32], planes: numpy.typing.NDArray[numpy.uint64]) -> None:
         """
-        Takes the answers to the last leaves (none at the first step) and writes the planes of the next.
+        Takes the answers to the last leaves (none at the first step) and writes the planes of the next, while the caller goes on; the arrays must stay until end_step.
         """
+
+    def end_step(self) -> None:
+        """Returns when the planes are written."""
 
     def take(self) -> bytes:
         """Frames of the games that ended since the last call."""

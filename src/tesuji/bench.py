@@ -8,7 +8,7 @@ import importlib.util
 import statistics
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from tesuji._core import Game, calibrate
 from tesuji.games import game, games
 from tesuji.search import Search
-from tesuji.selfplay import SelfPlay, SelfPlaySettings
+from tesuji.selfplay import SelfPlay, SelfPlaySettings, shares
 
 if TYPE_CHECKING:
-    from tesuji.evaluate import Lane
+    from tesuji.evaluate import Kernel, Lane
     from tesuji.nets import NetSettings
 
 __all__ = [
@@ -184,10 +184,10 @@ def bench_selfplay(
     net: "NetSettings | None" = None,
     visits: int = 32,
     games: int = 64,
-    lanes: int = 2,
+    lanes: int = 3,
     threads: int = 2,
     device: str = "cpu",
-    compile: bool = True,
+    kernel: "Kernel" = "auto",
 ) -> Callable[[float], SelfPlaySpeed]:
     """A function that measures self-play with a net of random weights for about so many seconds.
 
@@ -197,10 +197,10 @@ def bench_selfplay(
     from tesuji.nets import Net, NetSettings
 
     g = game(name)
-    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device, compile=compile)
-    in_turn = device != "cpu"
-    tables = [answers.lane(max(1, games // lanes)) for _ in range(lanes)]
-    play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), threads=threads, in_turn=in_turn)
+    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device, kernel=kernel)
+    on_cpu = device == "cpu"
+    tables = [answers.lane(share) for share in shares(games, lanes)]
+    play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), threads=1 if on_cpu else threads)
     play.play(seconds=0.5)
 
     def alone(lane: "Lane", until: float) -> int:
@@ -212,21 +212,11 @@ def bench_selfplay(
         return done
 
     def raw(seconds: float) -> float:
+        if not on_cpu:
+            return net_alone(tables, seconds)
         start = time.perf_counter()
-        if not in_turn:
-            with ThreadPoolExecutor(lanes) as pool:
-                done = sum(pool.map(lambda lane: alone(lane, start + seconds), tables))
-            return done / (time.perf_counter() - start)
-        done = 0
-        for lane in tables:
-            lane.submit()
-        while time.perf_counter() < start + seconds:
-            for lane in tables:
-                lane.wait()
-                lane.submit()
-                done += len(lane.value)
-        for lane in tables:
-            lane.wait()
+        with ThreadPoolExecutor(len(tables)) as pool:
+            done = sum(pool.map(lambda lane: alone(lane, start + seconds), tables))
         return done / (time.perf_counter() - start)
 
     def measure(seconds: float) -> SelfPlaySpeed:
@@ -237,7 +227,7 @@ def bench_selfplay(
             play.play(seconds=seconds / _SLICES / 2)
             spent = time.perf_counter() - start
             gain = {key: value - before[key] for key, value in play.counters().items()}
-            drivers = 1 if in_turn else lanes
+            drivers = lanes if on_cpu else 1
             slices.append(
                 SelfPlaySpeed(
                     gain["simulations"] / spent,
@@ -251,6 +241,21 @@ def bench_selfplay(
         return sorted(slices, key=lambda slice_: slice_.share)[_SLICES // 2]
 
     return measure
+
+
+def net_alone(lanes: "Sequence[Lane]", seconds: float) -> float:
+    """Answers a second of a device when lanes are sent again as soon as they are back."""
+    start, done = time.perf_counter(), 0
+    for lane in lanes:
+        lane.submit()
+    while time.perf_counter() < start + seconds:
+        for lane in lanes:
+            lane.wait()
+            lane.submit()
+            done += len(lane.value)
+    for lane in lanes:
+        lane.wait()
+    return done / (time.perf_counter() - start)
 
 
 def signature() -> int:

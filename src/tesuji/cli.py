@@ -607,11 +607,12 @@ def bench_selfplay(
     net: Annotated[str, typer.Option(help="Size of the net: tiny, small (64×4), medium (64×6) or large.")] = "small",
     visits: Annotated[int, typer.Option(help="Visits of a search.")] = 32,
     games: Annotated[int, typer.Option(help="Games at once; 0: 64 a core on a CPU, 4096 on a GPU.")] = 0,
-    lanes: Annotated[int, typer.Option(help="Batches in flight; 0: one a core on a CPU, 2 on a GPU.")] = 0,
+    lanes: Annotated[int, typer.Option(help="Batches in flight; 0: one a core on a CPU, 3 on a GPU.")] = 0,
     threads: Annotated[int, typer.Option(help="Threads that grow trees; 0: all cores.")] = 0,
     device: Annotated[
         str, typer.Option(help="cpu (ONNX Runtime) or cuda (torch); auto: cuda where there is one.")
     ] = "auto",
+    kernel: Annotated[str, typer.Option(help="On a GPU: auto, fused, compiled or torch.")] = "auto",
     seconds: Annotated[float, typer.Option(help="Seconds a game, half of them for the net alone.")] = 10.0,
 ) -> None:
     """Evaluations a second of self-play with a net of random weights, beside the net alone."""
@@ -631,15 +632,26 @@ def bench_selfplay(
     except ValueError as refusal:
         _fail(refusal)
     threads = threads or os.cpu_count() or 1
-    lanes = lanes or (threads if device == "cpu" else 2)
+    lanes = lanes or (threads if device == "cpu" else 3)
     games = games or (64 * threads if device == "cpu" else 4096)
     print(f"net {net}, {visits} visits, {games} games at once, {lanes} lanes, {threads} threads, {device}", flush=True)
     head = ("simulations/s", "evaluations/s", "net alone/s", "share", "growing", "waiting", "moves/s")
     print(f"{'game':15}" + "".join(f"{title:>15}" for title in head), flush=True)
     for name in names or ["ultimate", "gomoku8", "nogo9", "dots5", "go9"]:
-        speed = benchmarks.bench_selfplay(
-            name, net=size, visits=visits, games=games, lanes=lanes, threads=threads, device=device
-        )(seconds)
+        try:
+            measure = benchmarks.bench_selfplay(
+                name,
+                net=size,
+                visits=visits,
+                games=games,
+                lanes=lanes,
+                threads=threads,
+                device=device,
+                kernel=kernel,  # type: ignore[arg-type]  # checked there
+            )
+        except ValueError as refusal:
+            _fail(refusal)
+        speed = measure(seconds)
         cells = [
             f"{speed.simulations:,.0f}",
             f"{speed.evaluations:,.0f}",

@@ -50,7 +50,7 @@ class Crowd:
     games: int = 64
     """Games at once."""
     lanes: int = 0
-    """Batches under way at once; 0: one a thread on a CPU, two on a GPU."""
+    """Batches under way at once; 0: one a thread on a CPU, three on a GPU."""
     threads: int = 0
     """Threads of the core; 0: one a core of this machine."""
 
@@ -120,8 +120,8 @@ class RunSettings:
     """The planes that the network sees: tesuji, or paper where the game's study has its own."""
     device: str = "auto"
     """auto, cpu or cuda."""
-    compile: bool = False
-    """On a GPU: compile the network for self-play, which takes a minute at the start and is faster from then on."""
+    kernel: Literal["auto", "fused", "compiled", "torch"] = "auto"
+    """On a GPU: how the network of self-play is computed; auto takes the fastest that goes with it (docs/nets.md)."""
     seed: int = 1
     """Another seed plays other games and begins with another network."""
 

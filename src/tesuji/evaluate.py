@@ -9,6 +9,7 @@ torch is imported only where a net for learning or a GPU is asked for: playing d
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +24,14 @@ from tesuji.netinfo import NetInfo
 if TYPE_CHECKING:
     import torch
 
+    from tesuji.fused import FusedNet
     from tesuji.nets import Net
 
-__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "choose_device", "evaluator"]
+__all__ = ["Evaluator", "Kernel", "Lane", "OnnxEvaluator", "TorchEvaluator", "choose_device", "evaluator"]
 
 Floats = NDArray[np.float32]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
+Kernel = Literal["auto", "fused", "compiled", "torch"]
 
 
 class Lane(Protocol):
@@ -75,7 +78,7 @@ def evaluator(
     *,
     precision: Precision = "auto",
     threads: int = 1,
-    compile: bool = False,
+    kernel: Kernel = "auto",
 ) -> Evaluator:
     """The evaluator of a file (.onnx or .safetensors) or a net.
 
@@ -96,7 +99,7 @@ def evaluator(
     device = choose_device(device)
     if device == "cpu":
         return OnnxEvaluator(net, game, precision=precision, threads=threads)
-    return TorchEvaluator(net, game, device=device, precision=precision, compile=compile)
+    return TorchEvaluator(net, game, device=device, precision=precision, kernel=kernel)
 
 
 def choose_device(device: str) -> str:
@@ -257,9 +260,13 @@ class TorchEvaluator:
         *,
         device: str = "cuda",
         precision: Precision = "auto",
-        compile: bool = False,
+        kernel: Kernel = "auto",
     ) -> None:
-        """``precision``: auto is fp16 on a GPU (finer than bf16, and as fast) and fp32 on the CPU."""
+        """``precision``: auto is fp16 on a GPU (finer than bf16, and as fast) and fp32 on the CPU.
+
+        ``kernel``: fused is one kernel of our own for the whole net (see ``fused``), the fastest, for fp16 alone;
+        compiled takes torch.compile, a minute at the start; torch neither. auto: the first of these that can be.
+        """
         torch, nets = _torch(), _nets()
         try:
             self.device = torch.device(device)
@@ -281,10 +288,33 @@ class TorchEvaluator:
         self._unpack = nets.Unpack(self.game, self.info.encoding).to(self.device)
         self.busy = 0.0
         self._busy_until = 0.0
+        self._lock = threading.Lock()
         self._zero: Any = None
-        self.run = self._run
-        if compile:
+        self.run: Any = self._run
+        self._fused: FusedNet | None = None
+        if kernel == "auto":
+            kernel = "torch" if not on_gpu else "compiled" if self._why_not_fused() else "fused"
+        if kernel == "fused":
+            if reason := self._why_not_fused():
+                raise ValueError(f"the kernel fused does not go with this net: {reason}")
+            from tesuji.fused import FusedNet
+
+            self._fused = FusedNet(self._net, self.device)
+            self.run = self._run_fused
+        elif kernel == "compiled":
             self.run = torch.compile(self._run, mode="max-autotune-no-cudagraphs", dynamic=False)
+        elif kernel != "torch":
+            raise ValueError(f"there is no kernel {kernel!r}: there are auto, fused, compiled and torch")
+        self.kernel = kernel
+
+    def _why_not_fused(self) -> str:
+        from tesuji.fused import whether
+
+        return whether(self._net, self.device) if self._type is _torch().float16 else "it computes in fp16"
+
+    def _run_fused(self, as_bytes: torch.Tensor, _: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        assert self._fused is not None
+        return self._fused(as_bytes)
 
     def _run(self, as_bytes: torch.Tensor, as_floats: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self._answer(self._unpack(as_bytes, as_floats, self._type))
@@ -296,8 +326,9 @@ class TorchEvaluator:
 
     def was_busy(self, begin: float, end: float) -> None:
         """Counts the seconds from begin to end, but none twice where lanes overlap."""
-        self.busy += max(0.0, end - max(begin, self._busy_until))
-        self._busy_until = max(self._busy_until, end)
+        with self._lock:
+            self.busy += max(0.0, end - max(begin, self._busy_until))
+            self._busy_until = max(self._busy_until, end)
 
     def zero(self) -> Any:
         """The GPU's event from which lanes count time: the same for all."""
@@ -331,6 +362,8 @@ class TorchEvaluator:
         with torch.no_grad():
             for mine, theirs in zip(self._net.parameters(), new.parameters(), strict=True):
                 mine.copy_(theirs)
+            if self._fused is not None:
+                self._fused.update(new)
         if on_gpu:
             torch.cuda.synchronize(self.device)
         self.info = net.info
@@ -383,8 +416,8 @@ class _CudaLane(_TorchLane):
         super().__init__(owner, batch)
         torch = _torch()
         self._stream = torch.cuda.Stream(owner.device)
-        # Waiting sleeps instead of spinning: the cores have trees to grow.
-        self._done = torch.cuda.Event(blocking=True, enable_timing=True)
+        # Waiting spins: the thread that drives lanes has a core to itself, and waking it up would take longer.
+        self._done = torch.cuda.Event(enable_timing=True)
         self._begun = torch.cuda.Event(enable_timing=True)
         self._zero = owner.zero()
         self._on_gpu = torch.zeros_like(self._planes, device=owner.device)
@@ -397,18 +430,17 @@ class _CudaLane(_TorchLane):
                 for _ in range(3):  # what is compiled or tried out must be so before the capture
                     owner.run(*views)
             self._stream.synchronize()
-            # Another thread may train meanwhile.
+            # Another thread may train meanwhile. The way to the GPU and back is part of the graph: one call starts all.
             with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
-                self._answers = owner.run(*views)
+                self._on_gpu.copy_(self._planes, non_blocking=True)
+                policy, value = owner.run(*views)
+                self._policy.copy_(policy, non_blocking=True)
+                self._value.copy_(value, non_blocking=True)
 
     def submit(self) -> None:
         with _torch().cuda.stream(self._stream):
             self._begun.record(self._stream)
-            self._on_gpu.copy_(self._planes, non_blocking=True)
             self._graph.replay()
-            policy, value = self._answers
-            self._policy.copy_(policy, non_blocking=True)
-            self._value.copy_(value, non_blocking=True)
             self._done.record(self._stream)
         self._waiting = True
 

@@ -406,7 +406,7 @@ class _Session:
         from tesuji.evaluate import OnnxEvaluator, evaluator
         from tesuji.nets import Net
         from tesuji.replay import Window
-        from tesuji.selfplay import SelfPlay
+        from tesuji.selfplay import SelfPlay, shares
         from tesuji.train import Learner
 
         self._folder, self._config, self._game = run.folder, run.config, run.game
@@ -440,24 +440,22 @@ class _Session:
             if self._learner.steps == 0:
                 self._store()  # the first best
             playing = self._load(int(self._kept["best"]))
-        self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device, compile=c.run.compile)
+        self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device, kernel=c.run.kernel)
         self._playing = int(self._kept["best"]) if c.run.gating == "best" else self._learner.steps
         threads = c.crowd.threads or _cores()
-        in_turn = not isinstance(self._evaluator, OnnxEvaluator)
-        lanes = min(c.crowd.games, c.crowd.lanes or (2 if in_turn else threads))
-        shares = [c.crowd.games // lanes + (i < c.crowd.games % lanes) for i in range(lanes)]
-        self._lanes = [_CountedLane(self._evaluator.lane(share)) for share in shares]
+        on_cpu = isinstance(self._evaluator, OnnxEvaluator)
+        lanes = shares(c.crowd.games, c.crowd.lanes or (threads if on_cpu else 3))
+        self._lanes = [_CountedLane(self._evaluator.lane(share)) for share in lanes]
         self._selfplay = SelfPlay(
             self._game,
             self._lanes,
             c.selfplay,
             encoding=c.run.encoding,
-            threads=threads,
-            in_turn=in_turn,
+            threads=1 if on_cpu else threads,
             seed=_seed(c.run.seed, "games", self._games.games),  # not those of the session before once more
         )
         self._selfplay.set_net(self._playing)
-        self._drivers = 1 if in_turn else lanes
+        self._at_work = len(lanes) if on_cpu else 1  # what answers lanes at once
 
     def close(self) -> None:
         self._games.close()
@@ -665,7 +663,7 @@ class _Session:
         c, now = self._config, self._counters()
         made = {name: value - before.get(name, 0) for name, value in now.items()}
         games, steps = made["games"], self._learner.steps
-        busy = made["seconds_busy"] / self._drivers
+        busy = made["seconds_busy"] / self._at_work
 
         def share(part: float, whole: float) -> float | None:
             return round(part / whole, 5) if whole > 0 else None

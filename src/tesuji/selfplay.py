@@ -1,10 +1,12 @@
 """Self-play: endless games of a net against itself (``cpp/selfplay``), driven lane by lane through an evaluator.
 
 A lane is one group of games and one batch: the core grows every tree of the group to its next leaf, the evaluator
-answers them all, and so on. On a CPU each core has a thread and a lane of its own, and nobody waits. On a GPU one
-thread takes two or more lanes in turn, so that the device answers one while the core grows another.
+answers them all, and so on. On a CPU each core has a thread and a lane of its own, and nobody waits. For a GPU one
+thread takes two or more lanes in turn, whose trees a crew of threads in the core grows: while the device answers one
+lane the crew is busy with another, and it goes on to the next before that one is sent.
 """
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +22,7 @@ from tesuji.search import SearchSettings
 if TYPE_CHECKING:
     from tesuji.evaluate import Lane
 
-__all__ = ["SelfPlay", "SelfPlaySettings"]
+__all__ = ["SelfPlay", "SelfPlaySettings", "shares"]
 
 RESIGNED_WRONGLY = 0.05  # of the checked games: above this share players give up later
 _CHECKED_AT_LEAST = 20  # games, before that share means anything
@@ -97,6 +99,12 @@ class SelfPlaySettings:
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
 
+def shares(games: int, lanes: int) -> list[int]:
+    """How many games each lane has, as even as can be."""
+    lanes = min(games, lanes)
+    return [games // lanes + (lane < games % lanes) for lane in range(lanes)]
+
+
 class _Table:
     """A group of games and its lane."""
 
@@ -107,18 +115,26 @@ class _Table:
         self.seconds_growing = 0.0
         self.seconds_waiting = 0.0
         self.frames: list[bytes] = []
+        self.positions = 0  # to learn from, when the trees were last at rest
 
-    def step(self) -> None:
+    def begin(self) -> None:
+        """Starts to grow the trees, once the net has answered."""
         began = time.perf_counter()
         if self.submitted:
             self.lane.wait()
         waited = time.perf_counter()
-        self.group.step(self.lane.policy, self.lane.value, self.lane.planes)
-        grown = time.perf_counter()
+        self.group.begin_step(self.lane.policy, self.lane.value, self.lane.planes)
+        self.seconds_waiting += waited - began
+        self.seconds_growing += time.perf_counter() - waited
+
+    def end(self) -> None:
+        """Waits for the trees, and asks the net."""
+        began = time.perf_counter()
+        self.group.end_step()
+        self.seconds_growing += time.perf_counter() - began
         self.lane.submit()
         self.submitted = True
-        self.seconds_waiting += waited - began
-        self.seconds_growing += grown - waited
+        self.positions = self.group.positions
         if frames := self.group.take():
             self.frames.append(frames)
 
@@ -134,19 +150,15 @@ class SelfPlay:
         *,
         encoding: str = "tesuji",
         threads: int = 1,
-        in_turn: bool = False,
         seed: int = 0,
     ) -> None:
-        """A lane of n answers plays n games at once.
-
-        ``in_turn``: one Python thread takes all lanes in turn, each grown by ``threads`` threads of the core (for
-        devices). Otherwise every lane has a Python thread of its own (for CPUs).
-        """
+        """A lane of n answers plays n games at once. With ``threads`` above 1 the core has a crew of that many for the
+        trees of all lanes, one of which drives them in turn; with 1 each lane has a thread that does everything."""
         if not lanes:
             raise ValueError("self-play needs at least one lane")
         self.settings = settings or SelfPlaySettings()
         self.resign = self.settings.resign
-        shared = _core.Crew(threads) if in_turn else None
+        crew = _core.Crew(threads)
         self._tables = [
             _Table(
                 _core.SelfPlay(
@@ -155,13 +167,13 @@ class SelfPlay:
                     asdict(self.settings),
                     len(lane.value),
                     seed + number,
-                    shared or _core.Crew(1),
+                    crew,
                 ),
                 lane,
             )
             for number, lane in enumerate(lanes)
         ]
-        self._drivers = [self._tables] if in_turn else [[table] for table in self._tables]
+        self._drivers = [self._tables] if threads > 1 else [[table] for table in self._tables]
         self._seconds = 0.0
         self._checked_before: dict[str, float] = {"resign_checked": 0, "resign_wrong": 0}
 
@@ -195,12 +207,22 @@ class SelfPlay:
             return True
 
         def drive(tables: list[_Table]) -> None:
+            growing: _Table | None = None
             try:
-                while go_on():
-                    for table in tables:
-                        table.step()
+                for table in itertools.cycle(tables):
+                    if growing is table:  # there is no other
+                        growing.end()
+                        growing = None
+                    if table is tables[0] and not go_on():
+                        break
+                    table.begin()
+                    if growing is not None:
+                        growing.end()
+                    growing = table
             finally:
                 over.set()  # an error in one thread ends the others
+                if growing is not None:
+                    growing.end()
 
         if len(self._drivers) == 1:
             drive(self._drivers[0])
@@ -222,7 +244,7 @@ class SelfPlay:
     @property
     def positions(self) -> int:
         """To learn from, since the beginning; those of games under way among them."""
-        return sum(table.group.positions for table in self._tables)
+        return sum(table.positions for table in self._tables)
 
     def set_net(self, steps: int) -> None:
         """Says how many steps of training the net has behind it that new games are played with."""
