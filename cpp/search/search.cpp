@@ -233,7 +233,7 @@ void Search::prepare_root() {
   const Node& root = tree_.node(Tree::kRoot);
   if (drawn_ || !root.expanded() || root.awaited) return;
   drawn_ = true;
-  if (noise_ && settings_.noise_weight > 0) {
+  if (noise_ && settings_.noise_weight > 0 && settings_.choose.rule != Rule::gumbel) {  // which has its own
     const auto actions = tree_.actions(root);
     std::vector<float> priors(tree_.priors(root).begin(), tree_.priors(root).end());
     clean_.resize(root_.spec().actions);

@@ -72,7 +72,9 @@ void Tree::set_priors(int node, std::span<const float> priors) {
   Node& n = nodes_[node];
   std::copy(priors.begin(), priors.end(), priors_.begin() + n.first_option);
   for (int i = 0; i < n.opened; ++i) edges_[n.first_edge + i].prior = priors[i];
-  if (n.opened < n.options) find_best(n);
+  // The best of them is looked for when it is asked for: most leaves are met once.
+  n.best = n.options;
+  n.best_prior = 1;
 }
 
 void Tree::find_best(Node& n) const {

@@ -52,7 +52,7 @@ struct Node {
   Bounds bounds;
   uint8_t to_play = 0;
   bool awaited = false;  // an evaluator is at work on it
-  uint16_t best = 0;     // of the unopened options the one of largest prior; less than `opened`: to be looked for
+  uint16_t best = 0;     // of the unopened options the one of largest prior; no unopened one: to be looked for
   float best_prior = 0;  // its prior, or more
   float own_value = 0;   // what the evaluator said, for First
 
@@ -94,11 +94,11 @@ class Tree {
   void set_priors(int node, std::span<const float> priors);
   /// The unopened option of largest prior; there is one.
   int best_unopened(Node& n) {
-    if (n.best < n.opened) find_best(n);
+    if (n.best < n.opened || n.best >= n.options) find_best(n);
     return n.best;
   }
   int best_unopened(Node n) const {
-    if (n.best < n.opened) find_best(n);
+    if (n.best < n.opened || n.best >= n.options) find_best(n);
     return n.best;
   }
   /// Gives an unopened option an edge; it changes places with the first unopened one. The edge's number.
