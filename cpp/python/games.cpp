@@ -168,6 +168,16 @@ void bind_games(nb::module_& m) {
           "max_plies", [](const PyGame& g) { return g.spec().max_plies; }, "No game is longer.")
       .def_prop_ro("numbers", &PyGame::number_map, "The rule numbers, such as komi.")
       .def_prop_ro(
+          "number_ranges",
+          [](const PyGame& g) {
+            nb::dict ranges;
+            for (const Number& n : g.spec().numbers)
+              ranges[n.name] = nb::make_tuple(n.initial, n.least, n.most, n.step, n.meaning);
+            return ranges;
+          },
+          nb::sig("def number_ranges(self) -> dict[str, tuple[float, float, float, float, str]]"),
+          "Of each rule number: its default, the least, the most, the step between, and what it means.")
+      .def_prop_ro(
           "symmetries", [](const PyGame& g) { return count(g.spec().symmetry); },
           "How many symmetries the game has, the identity among them.")
       .def_prop_ro(
@@ -393,6 +403,19 @@ void bind_games(nb::module_& m) {
             return rows;
           },
           "A character a cell, a text a row.")
+      .def(
+          "line",
+          [](const PyState& s) {
+            std::vector<int> cells;
+            if (!s.game.table->line) return cells;
+            std::vector<uint64_t> words(s.game.spec().cell_words());
+            s.game.table->line(s.state.get(), words.data());
+            for (int cell = 0; cell < s.game.spec().grid.cells(); ++cell) {
+              if (words[cell / 64] >> (cell % 64) & 1) cells.push_back(cell);
+            }
+            return cells;
+          },
+          "The cells of the row that won; none where no row decides.")
       .def(
           "diagram", [](const PyState& s) { return s.state.diagram(); }, "The board in characters.")
       .def(

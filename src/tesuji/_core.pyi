@@ -56,6 +56,12 @@ class Game:
         """The rule numbers, such as komi."""
 
     @property
+    def number_ranges(self) -> dict[str, tuple[float, float, float, float, str]]:
+        """
+        Of each rule number: its default, the least, the most, the step between, and what it means.
+        """
+
+    @property
     def symmetries(self) -> int:
         """How many symmetries the game has, the identity among them."""
 
@@ -190,6 +196,9 @@ class State:
     def glyphs(self) -> list[str]:
         """A character a cell, a text a row."""
 
+    def line(self) -> list[int]:
+        """The cells of the row that won; none where no row decides."""
+
     def diagram(self) -> str:
         """The board in characters."""
 
@@ -244,9 +253,9 @@ class Forest:
         Logits [leaves, actions] and values [leaves], each for the leaf's mover.
         """
 
-    def run(self, evaluator: str, rollouts: int = 1) -> None:
+    def run(self, evaluator: str, rollouts: int = 1, seconds: float = 1e9) -> bool:
         """
-        Searches to the end with an evaluator of the core: 'rollout' or 'uniform'.
+        Searches with an evaluator of the core ('rollout' or 'uniform') for at most so many seconds; whether all searches have ended.
         """
 
     def restart(self, tree: int, state: State, moves_since: Sequence[int]) -> None:

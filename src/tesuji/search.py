@@ -137,6 +137,13 @@ class Search:
         self._forest.run(evaluator, rollouts)
         return self
 
+    def slices(
+        self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1, seconds: float = 0.05
+    ) -> Iterator[None]:
+        """Like ``run``, but stops every so many seconds to let others have their turn."""
+        while not self._forest.run(evaluator, rollouts, seconds):
+            yield
+
     def continue_from(self, tree: int, state: State, *, reuse: bool = True) -> None:
         """Searches on in that tree from a state; with ``reuse``, what its moves since the last one lead to is kept."""
         before, now = self._states[tree].history, state.history
