@@ -132,15 +132,16 @@ class Search:
 
     def run(self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1) -> Self:
         """Searches to the end with an evaluator of the core."""
-        if rollouts < 1:
-            raise ValueError(f"rollouts is {rollouts}: give at least 1")
-        self._forest.run(evaluator, rollouts)
+        for _ in self.slices(evaluator, rollouts=rollouts, seconds=1e9):
+            pass
         return self
 
     def slices(
         self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1, seconds: float = 0.05
     ) -> Iterator[None]:
         """Like ``run``, but stops every so many seconds to let others have their turn."""
+        if rollouts < 1:
+            raise ValueError(f"rollouts is {rollouts}: give at least 1")
         while not self._forest.run(evaluator, rollouts, seconds):
             yield
 
