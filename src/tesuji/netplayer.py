@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tesuji._core import Game, State
-from tesuji.evaluate import evaluator
+from tesuji.evaluate import shared_evaluator
 from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
@@ -59,7 +59,7 @@ class NetPlayer:
             transpositions=game.transposes,
             memory=memory,
         )
-        self._evaluator = evaluator(path or shipped(game), game, device, threads=threads)
+        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
         encoding = self._evaluator.info.encoding
         self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
 
