@@ -21,7 +21,7 @@ from tesuji.thought import Thought
 from tesuji.web import levels, review
 from tesuji.web.lab import Lab, Seen
 from tesuji.web.limits import Limits
-from tesuji.web.tree import GameTree, from_json, to_json
+from tesuji.web.tree import GameTree, from_json, from_sgf, to_json, to_sgf
 from tesuji.web.work import ANALYSIS, REPLY, REVIEW, Job, Pool, Steps
 
 __all__ = ["Desk", "Message", "Table", "Trouble"]
@@ -535,13 +535,13 @@ class Table:
     # ── Files ──
 
     def _load(self, command: Mapping[str, Any]) -> None:
-        form, text = _text(command, "format", most=10), _text(command, "text", most=1 << 24)
+        form, text = _form(command), _text(command, "text", most=self._desk.limits.message)
+        seats: list[str] | None = None
         try:
-            if form != "json":
-                raise Trouble("load", f"there is no format {form!r}: there is json")
-            tree, node, seats = from_json(text, self._desk.limits.nodes)
-        except Trouble:
-            raise
+            if form == "sgf":
+                tree, node = from_sgf(text, self._desk.limits.nodes)
+            else:
+                tree, node, seats = from_json(text, self._desk.limits.nodes)
         except ValueError as refusal:
             raise Trouble("load", str(refusal)) from None
         if seats is None or any(seat.startswith("player:") for seat in seats):
@@ -551,10 +551,8 @@ class Table:
         self._show()
 
     def _save(self, command: Mapping[str, Any]) -> None:
-        form = _text(command, "format", most=10)
-        if form != "json":
-            raise Trouble("load", f"there is no format {form!r}: there is json")
-        text = to_json(self._tree, seats=[seat.text for seat in self._seats], here=self._node)
+        form, seats = _form(command), [seat.text for seat in self._seats]
+        text = to_sgf(self._tree, seats) if form == "sgf" else to_json(self._tree, seats=seats, here=self._node)
         name = f"{self._tree.game.name}-{time.strftime('%Y%m%d-%H%M%S')}.{form}"
         self._tell({"is": "saved", "format": form, "name": name, "text": text})
 
@@ -712,6 +710,13 @@ def _text(command: Mapping[str, Any], key: str, *, most: int) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise Trouble("junk", f"{key} must be a text of at most {most} characters")
     return value
+
+
+def _form(command: Mapping[str, Any]) -> str:
+    form = _text(command, "format", most=20)
+    if form not in ("sgf", "json"):
+        raise Trouble("load", f"there is no format {form!r}: there are sgf and json")
+    return form
 
 
 def _whole(command: Mapping[str, Any], key: str) -> int:
