@@ -138,6 +138,8 @@ class Lab:
         for process in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.0, until - time.monotonic()))
+        for _, words in self._started.values():
+            words.close()
 
     # ── Inside ──
 
@@ -164,7 +166,7 @@ class Lab:
         """Why a run that was started here failed."""
         with self._lock:
             started = self._started.get(name)
-        if started is None or started[0].poll() in (None, 0, 130):
+        if started is None or started[0].poll() in (None, 0, 130, -signal.SIGTERM):
             return None
         words = started[1]
         words.seek(0)
