@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tesuji import _core
-from tesuji._core import Game
+from tesuji._core import Game, State
 from tesuji.games import game as game_of
 from tesuji.run import Folder
 
@@ -213,9 +213,11 @@ def _shown(name: str, record: dict[str, Any]) -> dict[str, Any]:
     states = [game.start()]
     for action in record["actions"]:
         states.append(states[-1].play(action))
+    shows_owners = game.owned and game.look != "crossings"  # boxes and small boards; who owns a point is in doubt
     return {
         "name": name,
         "numbers": game.numbers,
+        "owners": [_cells(state) for state in states] if shows_owners else None,
         "net": record["net"],
         "result": record["result"],
         "ending": record["ending"],
@@ -224,3 +226,10 @@ def _shown(name: str, record: dict[str, Any]) -> dict[str, Any]:
         "values": [round(value, 3) for value in record["values"]],
         "glyphs": [state.glyphs() for state in states],
     }
+
+
+def _cells(state: State) -> list[int]:
+    owners = state.ownership()
+    assert owners is not None
+    found: list[int] = owners.ravel().tolist()
+    return found
