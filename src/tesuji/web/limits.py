@@ -31,6 +31,8 @@ class Limits:
     """After so long without a command (a ping is none) a connection is closed."""
     reply_seconds: float = 60.0
     """Work for one move of a program."""
+    long_seconds: float = 5.0
+    """A move of a program that cannot be stopped in the middle of a thought."""
     player_memory: int = 1 << 27
     """Bytes of the tree of a program while it thinks."""
     kept_memory: int = 1 << 21

@@ -228,7 +228,7 @@ class Server:
     ) -> None:
         """``hosts``: names besides addresses and ``localhost`` under which the server may be asked for."""
         self.limits = limits or Limits()
-        self._threads = threads or _cores()
+        self._threads = threads or max(2, _cores())  # one is always there for quick replies
         self._lab = Lab(runs, self.limits.runs)
         self._hosts = {host.lower() for host in hosts}
         self._static = static.resolve()
