@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -506,6 +507,13 @@ def test_json_from_strangers_is_refused_with_a_sentence(person: Person, content:
     trouble = person.of("trouble", about="load", key="load")
     assert sentence in trouble["text"]
     assert person.here == before
+
+
+def test_the_example_in_the_documentation_loads(person: Person) -> None:
+    page = (Path(__file__).parent.parent / "docs/web.md").read_text(encoding="utf-8")
+    person.do("load", format="json", text=page.split("```json\n")[1].split("```")[0])
+    here = person.of("position")
+    assert (here["node"], len(here["tree"]), here["seats"]) == (5, 7, ["human", "club"])
 
 
 def test_sgf_keeps_a_game_with_its_variations(person: Person) -> None:
