@@ -11,15 +11,15 @@ class Limits:
 
     message: int = 1 << 18
     """Bytes of a message."""
-    rate: float = 20.0
-    """Messages a second, on average."""
-    burst: int = 60
+    rate: float = 30.0
+    """Messages a second, on average; one that takes long to answer counts as several."""
+    burst: int = 100
     """Messages at once."""
     tables: int = 500
     """Connections in all."""
     tables_an_address: int = 40
     """Connections from one address; those of this machine count only in all."""
-    nodes: int = 5000
+    nodes: int = 3000
     """Positions of a tree of variations."""
     ping_seconds: float = 30.0
     """A client that does not answer a ping of the websocket within this time is gone."""

@@ -149,6 +149,7 @@ class Table:
         for kind in ("reply", "hint", "review", "load"):
             self._cancel(kind)
         self._tree = tree
+        self._entries: list[Message] = []
         self._seats = made
         self._paused = False
         self._serial += 1
@@ -434,16 +435,7 @@ class Table:
             "node": self._node,
             "ply": node.ply,
             "path": tree.line(self._node),
-            "tree": [
-                {
-                    "node": n.number,
-                    "parent": n.parent,
-                    "action": n.action,
-                    "text": None if n.action is None else game.text(n.action),
-                    "mover": n.mover,
-                }
-                for n in nodes
-            ],
+            "tree": self._listed(),
             "glyphs": state.glyphs(),
             "to_play": state.to_play,
             "legal": state.legal() if result is None else [],
@@ -460,6 +452,22 @@ class Table:
         if game.look == "crossings":
             told["captured"] = self._captured()
         return told
+
+    def _listed(self) -> list[Message]:
+        """The nodes of the tree. It only grows: what was listed once is not made again."""
+        game, entries = self._tree.game, self._entries
+        for node in self._tree.nodes[len(entries) :]:
+            text = None if node.action is None else game.text(node.action)
+            entries.append(
+                {
+                    "node": node.number,
+                    "parent": node.parent,
+                    "action": node.action,
+                    "text": text,
+                    "mover": node.mover,
+                }
+            )
+        return entries[:]
 
     def _captured(self) -> list[int]:
         """Stones of First and of Second that were played and are gone."""
