@@ -691,6 +691,15 @@ def test_every_game_has_all_levels(name: str) -> None:
         tesuji.player(level.player, game)
 
 
+def test_ratings_rise_with_the_levels() -> None:
+    """Neighbours may be within each other's error; those two steps apart are not in the wrong order."""
+    measured = [name for name in tesuji.games() if levels.levels(tesuji.game(name))[0].rating is not None]
+    assert {"ultimate", "gomoku8", "nogo9", "dots5", "go9"} <= set(measured)
+    for name in measured:
+        ratings = [level.rating or 0 for level in levels.levels(tesuji.game(name))]
+        assert all(low < high for low, high in zip([0, *ratings], ratings[1:], strict=False)), name
+
+
 def test_the_default_level_moves_within_a_second() -> None:
     for name in ("ultimate", "gomoku15", "nogo9", "dots5", "go9", "go19"):
         game = tesuji.game(name)

@@ -23,7 +23,7 @@ class Limits:
     """Positions of a tree of variations."""
     ping_seconds: float = 30.0
     """A client that does not answer a ping of the websocket within this time is gone."""
-    waiting: int = 200
+    waiting: int = 100
     """Messages that may wait for a client that does not read."""
     waiting_seconds: float = 30.0
     """How long one of them may wait."""
