@@ -149,6 +149,14 @@ void bind_search(nb::module_& m) {
           "tree"_a, "state"_a, "moves_since"_a,
           "Another search in that tree; what the moves since its root lead to is kept.")
       .def(
+          "extend",
+          [](PyForest& f, int tree, int visits, double seconds) {
+            f.check(tree);
+            f.forest.search(tree).extend(visits, seconds);
+          },
+          "tree"_a, "visits"_a, "seconds"_a,
+          "Goes on in that tree, up to so many visits of its root and for so many seconds (0: no limit).")
+      .def(
           "report",
           [](const PyForest& f, int tree) {
             f.check(tree);

@@ -204,6 +204,11 @@ class State:
     def playouts(self, games: int, *, seed: int = 0, uniform: bool = False) -> numpy.typing.NDArray[numpy.int8]:
         """[games]: results of random games from here."""
 
+    def expected_ownership(self, games: int, *, seed: int = 0) -> numpy.typing.NDArray[numpy.float32] | None:
+        """
+        [rows, cols] in [−1, 1], for First: who owns each cell at the end of random games from here, on average; None where the game has none.
+        """
+
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
@@ -252,6 +257,11 @@ class Forest:
     def restart(self, tree: int, state: State, moves_since: Sequence[int]) -> None:
         """
         Another search in that tree; what the moves since its root lead to is kept.
+        """
+
+    def extend(self, tree: int, visits: int, seconds: float) -> None:
+        """
+        Goes on in that tree, up to so many visits of its root and for so many seconds (0: no limit).
         """
 
     def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]:

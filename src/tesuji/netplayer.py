@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 from tesuji._core import Game, State
-from tesuji.evaluate import evaluator
+from tesuji.evaluate import shared_evaluator
 from tesuji.players import check_ongoing
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
@@ -62,7 +62,7 @@ class NetPlayer:
             transpositions=game.transposes,
             memory=memory,
         )
-        self._evaluator = evaluator(path or shipped(game), game, device, threads=threads)
+        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
         self._temperature = temperature
         self._random = random.Random(seed)
         encoding = self._evaluator.info.encoding

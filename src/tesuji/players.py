@@ -153,6 +153,18 @@ def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None =
 
     ``move_seconds``: that a guest may take for a move; others are stopped from outside (see ``arena``).
     """
+    name, options = read(text)
+    make = _maker(name)
+    parameters = inspect.signature(make).parameters
+    if "command" in parameters:
+        return make(game, options["command"], seconds=move_seconds)
+    if "seed" in parameters:
+        options.setdefault("seed", seed)
+    return make(game, **options)
+
+
+def read(text: str) -> tuple[str, dict[str, Any]]:
+    """A player's name, and its options as far as its text gives them."""
     if not isinstance(text, str):
         raise TypeError(f"a player is named by a text, not {type(text).__name__}")
     name, _, rest = text.partition(":")
@@ -160,26 +172,25 @@ def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None =
         near = difflib.get_close_matches(name, _PLAYERS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_PLAYERS)}"
         raise ValueError(f"there is no player {name[:30]!r}: {hint}")
-    make = _maker(name)
-    parameters = inspect.signature(make).parameters
+    parameters = inspect.signature(_maker(name)).parameters
     if "command" in parameters:
-        return make(game, rest, seconds=move_seconds)
+        return name, {"command": rest}
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
+    options: dict[str, Any] = {}
     if "path" in parameters and "path" not in known:
         path, _, others = rest.partition(",")
         key, equals, _ = path.partition("=")
         needed = parameters["path"].default is inspect.Parameter.empty
         if needed or not (equals and key.isidentifier()):  # otherwise it is an option already
-            settings["path"], rest = path, others
+            options["path"], rest = path, others
         if needed and not path:
             raise ValueError(f"{name} needs a file: write {name}:PATH")
     for option in filter(None, rest.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
             raise ValueError(f"{name} has no option {key[:30]!r}: it has {', '.join(sorted(known))}")
-        settings[key] = _read(name, key, value, known[key].annotation)
-    return make(game, **settings)
+        options[key] = _read(name, key, value, known[key].annotation)
+    return name, options
 
 
 def _maker(name: str) -> Callable[..., Player]:
