@@ -10,7 +10,7 @@ from tesuji.players import check_ongoing
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
-__all__ = ["NetPlayer", "shipped"]
+__all__ = ["NetPlayer", "chosen", "shipped"]
 
 
 def shipped(game: Game) -> Path:
@@ -73,11 +73,15 @@ class NetPlayer:
         self._search.continue_from(0, state)
         for leaves in self._search:
             leaves.answer(*self._evaluator.answer_planes(leaves.planes))
-        thought = self._search.thoughts()[0]
-        most = max(thought.visits.values())
-        if self._temperature == 0 or most == 0 or thought.proven is not None:
-            return thought
-        actions = list(thought.visits)
-        weights = [(thought.visits[action] / most) ** (1 / self._temperature) for action in actions]
-        action = self._random.choices(actions, weights)[0]
-        return dataclasses.replace(thought, action=action, move=state.game.text(action))
+        return chosen(self._search.thoughts()[0], state, self._temperature, self._random)
+
+
+def chosen(thought: Thought, state: State, temperature: float, dice: random.Random) -> Thought:
+    """The thought with a move drawn by shares of visits^(1/temperature); what is proven is played as it is."""
+    most = max(thought.visits.values())
+    if temperature == 0 or most == 0 or thought.proven is not None:
+        return thought
+    actions = list(thought.visits)
+    weights = [(thought.visits[action] / most) ** (1 / temperature) for action in actions]
+    action = dice.choices(actions, weights)[0]
+    return dataclasses.replace(thought, action=action, move=state.game.text(action))
