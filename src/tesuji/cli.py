@@ -496,7 +496,8 @@ def _serve(make: Callable[[], Engine]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
     try:
-        engine.serve(sys.stdin.buffer, sys.stdout)
+        # Without a buffer: at the end a thread may still wait for more, and must hold no lock then.
+        engine.serve(io.FileIO(sys.stdin.fileno(), closefd=False), sys.stdout)
     except (KeyboardInterrupt, BrokenPipeError):
         os._exit(0)  # nobody listens any more
 
