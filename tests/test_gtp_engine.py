@@ -136,6 +136,7 @@ def test_handicap() -> None:
     assert said("fixed_handicap 2", "gogui-rules_side_to_move")[-1] == "white"
     assert len(said("place_free_handicap 20")[-1].split()) == 9
     assert said("set_free_handicap A1 B2 C3", "showboard")[-1].count("X") == 3
+    assert said("set_free_handicap A1 B2 C3", "undo", "showboard")[-1].count("X") == 0
     assert refusal("set_free_handicap A1 A1") == "bad vertex list"
     assert refusal("set_free_handicap A1 PASS") == "bad vertex list"
     assert refusal("fixed_handicap 10") == "invalid number of stones"

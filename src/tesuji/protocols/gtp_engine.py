@@ -284,7 +284,7 @@ class GtpEngine:
     def _place(self, first: list[int], second: list[int], to_play: int | None = None) -> None:
         if self._state.history:
             raise ValueError("board not empty")
-        self._states = [placed(self._game, first, second, to_play)]
+        self._states.append(placed(self._game, first, second, to_play))
 
     def _fixed_handicap(self, arguments: list[str]) -> str:
         count = _whole(arguments, 0)
