@@ -23,12 +23,18 @@ class Thinker:
         self.game = game
         self.text = player or best_player(game)
         name, self._options = players.read(self.text)
+        # Who named no player left it to the clock; its usual seconds are for when there is none.
+        self._usual: float | None = None if player else self._options.pop("seconds", None)
         self._searches = name in ("net", "mcts")
         self._made = {"threads": threads, "memory": memory, "seed": seed}
         self._dice = random.Random(seed)
-        self._player = None if self._searches else players.player(self.text, game, seed=seed)
         self._analysis: Analysis | None = None
-        if self._searches:
+        self._player: players.Player | None = None
+        if name == "alphabeta" and self._usual is not None:
+            self._player = players.AlphaBeta(game, depth=1000)
+        elif not self._searches:
+            self._player = players.player(self.text, game, seed=seed)
+        else:
             players.player(self.text, game)  # refuses options that cannot be
             self.analysis  # noqa: B018 (opens the net now, not at the first move)
 
@@ -52,6 +58,7 @@ class Thinker:
         ``watch`` is told now and then what a player that searches sees.
         """
         players.check_ongoing(state)
+        seconds = self._usual if seconds is None else seconds
         if self._player is not None:
             if isinstance(self._player, players.AlphaBeta):
                 return self._player.think(state, seconds)
