@@ -310,7 +310,7 @@ _WORDS = [
     ),
     *("lz-analyze", "kata-analyze", "genmove_analyze", "interval", "maxmoves", "ownership", "true", "reg_genmove"),
     *("fixed_handicap", "set_free_handicap", "gogui-play_sequence", "gogui-setup", "final_score", "final_status_list"),
-    *("alive", "loadsgf", "printsgf", os.devnull, "99999999999999999999", "\x00", "手", "#", "tesuji-ownership"),
+    *("alive", "loadsgf", f"printsgf {os.devnull}\n", "99999999999999999999", "\x00", "手", "#", "tesuji-ownership"),
 ]
 _LINES = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=6).map(" ".join)
 

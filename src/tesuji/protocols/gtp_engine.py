@@ -1,4 +1,4 @@
-"""Our players as a GTP engine (version 2): Go, NoGo and Gomoku for Sabaki, GoGui, Lizzie and whatever speaks it.
+"""Our players as a GTP engine (version 2): Go, NoGo and Gomoku for Sabaki, GoGui and whatever speaks it.
 
 Black is First. Nothing is played unless a command says so. Only ``quit`` and the end of the input end it.
 """
@@ -87,12 +87,17 @@ class GtpEngine:
             streamed = self._streamed(name, arguments)
             if streamed is not None:
                 self._say(f"={number}\n")
-                streamed()
+                try:
+                    streamed()
+                except (ValueError, Forfeit) as refusal:  # too late for a "?"
+                    print(f"tesuji: {refusal}", file=sys.stderr)
                 self._say("\n")
                 return True
             answer = f"={number} {self._commands[name](arguments)}"
         except (ValueError, Forfeit) as refusal:
             answer = f"?{number} {refusal}"
+        except BrokenPipeError:
+            raise
         except Exception as trouble:  # whatever it is, the other program must not lose its engine
             traceback.print_exc(file=sys.stderr)
             answer = f"?{number} this should not happen: {type(trouble).__name__}"
@@ -471,11 +476,7 @@ class GtpEngine:
                 self._say(self._info(style, state, thought, settings) + "\n")
 
         def run() -> None:
-            try:
-                move = self._generated(state, watch)
-            except (ValueError, Forfeit) as refusal:  # "=" is out already
-                print(f"tesuji: {refusal}", file=sys.stderr)
-                move = "resign"
+            move = self._generated(state, watch)
             if latest is not None:
                 self._say(self._info(style, state, latest, settings) + "\n")
             self._say(f"play {move}\n")

@@ -130,6 +130,8 @@ class JsonEngine:
             if isinstance(given.get("id"), str):
                 answer["id"] = given["id"][:1000]
             self._say(answer)
+        except BrokenPipeError:
+            raise
         except Exception as trouble:  # whatever it is, the other program must not lose its engine
             traceback.print_exc(file=sys.stderr)
             self._say({"error": f"this should not happen: {type(trouble).__name__}"})
