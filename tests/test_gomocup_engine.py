@@ -57,6 +57,7 @@ def test_moves() -> None:
     assert talk("START 8", "BOARD", "0,0,2", "DONE")[-1] != "0,0"
     assert is_cell(talk("START 8", "BOARD", "DONE")[-1], 8)
     assert talk("START 8", "BOARD", "0,0,2", "1,1,2", "DONE")[-1] == "ERROR it is not our turn on such a board"
+    assert talk("START 8", "BOARD", "0,0,2")[-1] == "ERROR the input ended before DONE"
     assert talk("START 8", "BOARD", "0,0,3", "DONE")[-1].startswith("ERROR '0,0,3' is no stone")
     assert talk("START 8", "BOARD", "0,0,2", "0,0,1", "1,1,2", "DONE")[-1].startswith("ERROR a8 is not legal")
 

@@ -140,10 +140,12 @@ class GomocupEngine:
         """The lines up to DONE."""
         assert self._lines is not None
         found: list[str] = []
-        while (line := self._lines.next()) is not None and line.strip().upper() != "DONE":
+        while (line := self._lines.next()) is not None:
+            if line.strip().upper() == "DONE":
+                return found
             if line.strip() and len(found) < 10_000:
                 found.append(line.strip())
-        return found
+        raise ValueError("the input ended before DONE")
 
     # ── Moves ──
 

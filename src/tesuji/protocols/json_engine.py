@@ -1,7 +1,7 @@
 """Analysis for programs: one JSON object a line in, one a line out, in the words of KataGo's analysis engine.
 
-In Go, NoGo and Gomoku moves are pairs such as ["B", "D4"], points named as in GTP; in every game they may be our own
-texts. Rates of winning are Black's (First's) unless a query asks otherwise.
+Moves are pairs such as ["B", "D4"], or texts alone; in Go, NoGo and Gomoku points are named as in GTP, elsewhere moves
+are our own texts. Rates of winning are Black's (First's) unless a query asks otherwise.
 """
 
 import heapq
