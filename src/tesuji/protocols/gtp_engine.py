@@ -8,6 +8,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -28,7 +30,11 @@ __all__ = ["GtpEngine"]
 _SLICE = 0.1  # seconds of an analysis between two looks at the input
 _SIDES = {"b": 0, "black": 0, "w": 1, "white": 1}
 _TITLES = {"go": "Go", "nogo": "NoGo", "gomoku": "Gomoku"}
-_ANALYSES = ("lz-analyze", "kata-analyze", "analyze")
+_STYLES = (
+    "",
+    "lz-",
+    "kata-",
+)  # of telling an analysis: Leela Zero's, or KataGo's, which is also the one without a name
 
 
 class GtpEngine:
@@ -59,6 +65,7 @@ class GtpEngine:
         self._out: TextIO = sys.stdout
         self._set_game(game)
         self._commands = self._known()
+        self._streams = self._known_streams()
 
     # ── The protocol ──
 
@@ -77,22 +84,16 @@ class GtpEngine:
         line = re.sub(r"[\x00-\x08\x0a-\x1f\x7f]", "", line.partition("#")[0]).replace("\t", " ").strip()
         if not line:
             return True
-        found = re.match(r"(\d{1,20})(?:\s+|$)", line)
+        found = re.match(r"([0-9]{1,20})(?:\s+|$)", line)
         number, rest = (found[1], line[found.end() :]) if found else ("", line)
         name, *arguments = rest.split() or [""]
         name = name.lower()
         try:
+            if name in self._streams:
+                self._stream(self._streams[name](arguments), number)
+                return True
             if name not in self._commands:
                 raise ValueError("unknown command")
-            streamed = self._streamed(name, arguments)
-            if streamed is not None:
-                self._say(f"={number}\n")
-                try:
-                    streamed()
-                except (ValueError, Forfeit) as refusal:  # too late for a "?"
-                    print(f"tesuji: {refusal}", file=sys.stderr)
-                self._say("\n")
-                return True
             answer = f"={number} {self._commands[name](arguments)}"
         except (ValueError, Forfeit) as refusal:
             answer = f"?{number} {refusal}"
@@ -108,24 +109,30 @@ class GtpEngine:
         self._out.write(text)
         self._out.flush()
 
-    def _streamed(self, name: str, arguments: list[str]) -> Callable[[], None] | None:
-        """What a command does after its "=" is out, where it is one that goes on."""
-        if name in _ANALYSES:
-            return self._prepare_analysis(name, arguments)
-        if name.endswith("genmove_analyze"):
-            return self._prepare_genmove(name.replace("genmove_analyze", "analyze"), arguments)
-        return None
+    def _stream(self, run: Callable[[], None], number: str) -> None:
+        """An answer that grows line by line."""
+        self._say(f"={number}\n")
+        try:
+            run()
+        except (ValueError, Forfeit) as refusal:  # too late for a "?"
+            print(f"tesuji: {refusal}", file=sys.stderr)
+        self._say("\n")
+
+    def _known_streams(self) -> dict[str, Callable[[list[str]], Callable[[], None]]]:
+        """Commands that go on: each is looked at first, and gives what is to be done after its "="."""
+        streams: dict[str, Callable[[list[str]], Callable[[], None]]] = {}
+        for style in _STYLES:
+            streams[f"{style}analyze"] = partial(self._prepare_analysis, style)
+            streams[f"{style}genmove_analyze"] = partial(self._prepare_genmove, style)
+        return streams
 
     def _known(self) -> dict[str, Callable[[list[str]], str]]:
-        def never(arguments: list[str]) -> str:
-            raise AssertionError("a streamed command is answered as it goes on")
-
         commands: dict[str, Callable[[list[str]], str]] = {
             "protocol_version": lambda _: "2",
             "name": lambda _: "Tesuji",
             "version": lambda _: __version__,
-            "known_command": lambda a: "true" if a and a[0].lower() in self._commands else "false",
-            "list_commands": lambda _: "\n".join(self._commands),
+            "known_command": lambda a: str(bool(a) and a[0].lower() in {*self._commands, *self._streams}).lower(),
+            "list_commands": lambda _: "\n".join([*self._commands, *self._streams]),
             "quit": lambda _: "",
             "boardsize": self._boardsize,
             "rectangular_boardsize": self._rectangular,
@@ -146,12 +153,6 @@ class GtpEngine:
             "loadsgf": self._loadsgf,
             "printsgf": self._printsgf,
             "cputime": lambda _: f"{time.process_time():.3f}",
-            "lz-analyze": never,
-            "kata-analyze": never,
-            "analyze": never,
-            "lz-genmove_analyze": never,
-            "kata-genmove_analyze": never,
-            "genmove_analyze": never,
             "gogui-analyze_commands": self._gogui_analyze_commands,
             "gogui-interrupt": lambda _: "",
             "gogui-play_sequence": self._play_sequence,
@@ -495,7 +496,8 @@ class GtpEngine:
             analysis.look(state)
             until = time.monotonic() + settings.interval
             while True:
-                thought = analysis.grow(seconds=max(0.001, min(_SLICE, until - time.monotonic())))
+                piece = 0.001 if self._lines.waiting() else min(_SLICE, until - time.monotonic())
+                thought = analysis.grow(seconds=max(0.001, piece))
                 ended = analysis.finished or self._lines.waiting()
                 if ended or time.monotonic() >= until:
                     self._say(self._info(style, state, thought, settings) + "\n")
@@ -544,7 +546,7 @@ class GtpEngine:
         if wishes.root:
             rate = (sign * (thought.value or 0.0) + 1) / 2
             parts.append(f"rootInfo visits {sum(thought.visits.values())} winrate {rate:.4f}")
-        if wishes.ownership and style != "lz-analyze":
+        if wishes.ownership and style != "lz-":
             owners = self._thinker.analysis.ownership()
             if owners is not None:
                 parts.append("ownership " + " ".join(f"{sign * owner:.3f}" for owner in owners.flat))
@@ -558,7 +560,7 @@ class GtpEngine:
         moves = [self._vertices[self._game.parse(move)] for move in line.moves]
         pv = " ".join("pass" if move == "PASS" else move for move in moves)
         prior = line.prior or 0.0
-        if style == "lz-analyze":
+        if style == "lz-":
             numbers = f"winrate {rate * 10_000:.0f} prior {prior * 10_000:.0f} lcb {least * 10_000:.0f}"
         else:
             numbers = f"utility {sign * worth:.4f} winrate {rate:.4f} prior {prior:.4f} lcb {least:.4f}"
@@ -589,13 +591,14 @@ class GtpEngine:
         return "\n".join(lines)
 
 
+@dataclass(slots=True)
 class _Wishes:
     """How an analysis is to be told."""
 
-    interval = 1.0  # seconds
-    most = 1000  # candidates
-    ownership = False
-    root = False
+    interval: float = 1.0  # seconds
+    most: int = 1000  # candidates
+    ownership: bool = False
+    root: bool = False
 
 
 def _number(arguments: list[str], place: int) -> float:
