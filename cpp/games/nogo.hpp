@@ -22,7 +22,7 @@ class NoGo {
   static constexpr int locate(int action) { return action; }
 
   int to_play() const { return mover_; }
-  Cells legal() const { return legal_for(mover_); }
+  Cells legal() const { return legal_for(mover_, stones_.atari()); }
 
   void play(int action) {
     stones_.place(mover_, action, [](int) {});
@@ -43,7 +43,8 @@ class NoGo {
 
   /// Of each empty cell: who alone could still play there.
   void ownership(int8_t* cells) const {
-    const Cells first = legal_for(0), second = legal_for(1);
+    const auto atari = stones_.atari();
+    const Cells first = legal_for(0, atari), second = legal_for(1, atari);
     for (int cell = 0; cell < N * N; ++cell) cells[cell] = static_cast<int8_t>(first.test(cell) - second.test(cell));
   }
 
@@ -80,8 +81,9 @@ class NoGo {
     const auto levels = stones_.by_liberties();
     out.put(0, stones_.of(mover_));
     out.put(1, stones_.of(other));
-    out.put(2, legal_for(mover_));
-    out.put(3, legal_for(other));
+    const std::array atari = {levels[0][0], levels[1][0]};
+    out.put(2, legal_for(mover_, atari));
+    out.put(3, legal_for(other, atari));
     for (int k = 0; k < 2; ++k) {
       out.put(4 + 2 * k, levels[mover_][k]);
       out.put(5 + 2 * k, levels[other][k]);
@@ -133,12 +135,10 @@ class NoGo {
     const auto [breathes, captures] = stones_.meeting(player, cell);
     return breathes && !captures;
   }
-  Cells legal_for(int player) const {
-    Cells cells;
-    stones_.empty().each([&](int cell) {
-      if (allowed(player, cell)) cells.set(cell);
-    });
-    return cells;
+  /// Where a stone has a liberty, its own or that of a chain it joins, and captures nothing; all cells at once.
+  Cells legal_for(int player, const std::array<Cells, 2>& atari) const {
+    const Cells open = stones_.empty(), safe = stones_.of(player) & ~atari[player];
+    return open & stones_.spread(open | safe) & ~stones_.spread(atari[1 - player]);
   }
 };
 

@@ -59,6 +59,17 @@ class Stones {
     return sides;
   }
 
+  /// The stones of each player whose chains have one liberty.
+  std::array<Cells, 2> atari() const {
+    std::array<Cells, 2> found{};
+    for (int player = 0; player < 2; ++player) {
+      of_[player].each([&](int cell) {
+        if (chains_[head_[cell]].atari()) found[player].set(cell);
+      });
+    }
+    return found;
+  }
+
   /// How many stones of a player could be captured at once.
   int in_atari(int player) const {
     int count = 0;
