@@ -221,7 +221,7 @@ def _training(trained: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 "entropy collapsed",
                 f"the network's policy has {entropy:.2f} nats, the searches' {target:.2f}",
                 "the network is surer than its teacher: other moves are no longer tried",
-                "more noise (selfplay.noise_weight) or selfplay.considered, a lower train.rate, a larger window",
+                "more selfplay.considered (with puct: more selfplay.noise_weight), a lower train.rate, a larger window",
             )
         )
     return found
