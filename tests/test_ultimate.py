@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boards import board, check_planes, owners, where
+from boards import board, check_planes, drawn, owners, picture, where
 
 import tesuji
 
@@ -218,6 +218,71 @@ def test_a_line_wins_before_the_others_are_decided() -> None:
 # ── Planes ──
 
 
+def leading_to(state: tesuji.State) -> dict[str, str]:
+    """What cells lead to, cell by cell, from the marks and the owners of small boards alone."""
+    mover = 1 if state.to_play == 0 else -1
+    marks = [[{"X": 1, "O": -1}.get(glyph, 0) for glyph in row] for row in state.glyphs()]
+    owners = [[int(state.ownership()[3 * i, 3 * k]) for k in range(3)] for i in range(3)]
+    blank = [
+        ["." in "".join(row[3 * k : 3 * k + 3] for row in state.glyphs()[3 * i : 3 * i + 3]) for k in range(3)]
+        for i in range(3)
+    ]
+    lines = [[(i, k) for k in range(3)] for i in range(3)] + [[(i, k) for i in range(3)] for k in range(3)]
+    lines += [[(i, i) for i in range(3)], [(i, 2 - i) for i in range(3)]]
+
+    def completes(three, at, player):
+        """Whether a player's mark there makes a line of a board of three by three."""
+        return any(at in line and all(three[i][k] == player for i, k in line if (i, k) != at) for line in lines)
+
+    def small(i, k):
+        return [row[3 * k : 3 * k + 3] for row in marks[3 * i : 3 * i + 3]]
+
+    def wins(row, col, player):
+        return completes(small(row // 3, col // 3), (row % 3, col % 3), player)
+
+    free = [(r, c) for r in range(9) for c in range(9) if state.glyphs()[r][c] == "."]
+    open_boards = [(i, k) for i in range(3) for k in range(3) if blank[i][k]]
+    crowns = {player: [b for b in open_boards if completes(owners, b, player)] for player in (1, -1)}
+    his = {(r // 3, c // 3) for r, c in free if wins(r, c, -mover)}
+    last = his & set(crowns[-mover])
+
+    def sent(row, col, boards):
+        target = (row % 3, col % 3)
+        return target in boards if target in open_boards else bool(boards)
+
+    def drawing(cells):
+        return "\n".join("".join("#" if (r, c) in cells else "." for c in range(9)) for r in range(9))
+
+    def whole(boards):
+        return drawing({(r, c) for r in range(9) for c in range(9) if (r // 3, c // 3) in boards})
+
+    return {
+        "cells that win a small board for the mover": drawing({(r, c) for r, c in free if wins(r, c, mover)}),
+        "cells that win a small board for the other": drawing({(r, c) for r, c in free if wins(r, c, -mover)}),
+        "small boards that would win the game for the mover": whole(crowns[mover]),
+        "small boards that would win the game for the other": whole(crowns[-mover]),
+        "cells that send the other anywhere": drawing({(r, c) for r, c in free if (r % 3, c % 3) not in open_boards}),
+        "cells that send the other where he wins a small board": drawing({(r, c) for r, c in free if sent(r, c, his)}),
+        "cells that send the other where he wins the game": drawing({(r, c) for r, c in free if sent(r, c, last)}),
+    }
+
+
+def test_planes_of_what_cells_lead_to() -> None:
+    """In random games; each of these planes is seen with cells and without."""
+    names = ULTIMATE.plane_names()
+    seen: dict[str, set[bool]] = {}
+    for seed in range(12):
+        moves = ULTIMATE.random(seed).history
+        for plies in range(0, len(moves), 3):
+            state = ULTIMATE.replay(moves[:plies])
+            planes = state.planes()
+            for name, want in leading_to(state).items():
+                plane = planes[names.index(name)]
+                assert drawn(want) == picture(plane), (name, str(state))
+                seen.setdefault(name, set()).add(bool(plane.any()))
+    assert all(kinds == {True, False} for kinds in seen.values()), seen
+
+
 def test_planes() -> None:
     """Every plane of one position with Second to move, and of the next one with First to move."""
     state = ULTIMATE.replay(TO_DRAWN)
@@ -232,6 +297,7 @@ def test_planes() -> None:
             "small boards drawn": boards_of(".#. ... ..."),
             "legal moves": where(shown, "."),
             "last move": "....#....\n" + ".........\n" * 8,
+            **leading_to(state),
         },
     )
     check_planes(state, {"own marks": where(shown, "O"), "other's marks": where(shown, "X")}, "paper")
@@ -248,6 +314,7 @@ def test_planes() -> None:
             "small boards drawn": boards_of(".#. ... ..."),
             "legal moves": ".........\n" * 6 + "......#..\n......###\n.......##",
             "last move": ".........\n" * 8 + ".....#...",
+            **leading_to(state),
         },
     )
     check_planes(state, {"own marks": where(shown, "X"), "other's marks": where(shown, "O")}, "paper")

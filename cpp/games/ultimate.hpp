@@ -14,7 +14,7 @@ enum class UltimateTie { draw, count };
 template <UltimateTie kTie>
 class Ultimate {
  public:
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   static constexpr Grid kGrid{.rows = 9, .cols = 9};
   static constexpr Symmetry kSymmetry = Symmetry::square;
   static constexpr Look kLook = Look::cells;
@@ -86,6 +86,13 @@ class Ultimate {
       "small boards drawn",
       "legal moves",
       "last move",
+      "cells that win a small board for the mover",
+      "cells that win a small board for the other",
+      "small boards that would win the game for the mover",
+      "small boards that would win the game for the other",
+      "cells that send the other anywhere",
+      "cells that send the other where he wins a small board",
+      "cells that send the other where he wins the game",
   };
   static constexpr std::array<const char*, 0> kScalars{};
   void encode(Planes& out) const {
@@ -95,6 +102,37 @@ class Ultimate {
     out.put(4, whole_boards(drawn_));
     out.put(5, legal());
     out.set_if(6, last_);
+    // What a cell leads to lies far away on the board: where the other is sent, and what he finds there.
+    const int other = 1 - mover_;
+    const unsigned open = kFull & ~decided();
+    const unsigned crown[2] = {kWins[won_[mover_]] & open, kWins[won_[other]] & open};
+    Bits<81> wins[2];
+    unsigned can_win = 0;  // small boards where the other can complete a line
+    for (unsigned left = open; left; left &= left - 1) {
+      const int board = std::countr_zero(left);
+      const unsigned mine = kWins[marks_[mover_][board]] & free(board), his = kWins[marks_[other][board]] & free(board);
+      add(wins[0], board, mine);
+      add(wins[1], board, his);
+      can_win |= unsigned{his != 0} << board;
+    }
+    // Who is sent to a decided board may play anywhere.
+    const unsigned anywhere = kFull & ~open;
+    const unsigned prize = can_win | (can_win ? anywhere : 0);
+    const unsigned end = (can_win & crown[1]) | (can_win & crown[1] ? anywhere : 0);
+    Bits<81> sends, gives, loses;
+    for (unsigned left = open; left; left &= left - 1) {
+      const int board = std::countr_zero(left);
+      add(sends, board, free(board) & anywhere);
+      add(gives, board, free(board) & prize);
+      add(loses, board, free(board) & end);
+    }
+    out.put(7, wins[0]);
+    out.put(8, wins[1]);
+    out.put(9, whole_boards(crown[0]));
+    out.put(10, whole_boards(crown[1]));
+    out.put(11, sends);
+    out.put(12, gives);
+    out.put(13, loses);
   }
 
   // Study U: the two planes of stones alone.
@@ -222,6 +260,16 @@ class Ultimate {
         line[s] |= (s & three) == three;
     }
     return line;
+  }();
+  /// The cells that complete a line of a set.
+  static constexpr auto kWins = [] {
+    std::array<uint16_t, 512> wins{};
+    for (unsigned s = 0; s < 512; ++s) {
+      for (unsigned i = 0; i < 9; ++i) {
+        if (!(s >> i & 1) && kLine[s | 1u << i]) wins[s] = static_cast<uint16_t>(wins[s] | 1u << i);
+      }
+    }
+    return wins;
   }();
   /// The chance that a player whose marks count once wins a small board from one whose marks count twice: his share of
   /// what the lines that are still open are worth.
