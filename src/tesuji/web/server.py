@@ -3,6 +3,7 @@
 import asyncio
 import collections
 import contextlib
+import errno
 import ipaddress
 import json
 import logging
@@ -429,7 +430,7 @@ def bind(host: str, port: int, *, tries: int = 50) -> socket.socket:
             listening.close()
             if isinstance(trouble, socket.gaierror):
                 raise ValueError(f"there is no address {host!r}") from None
-            if candidate == port + tries - 1 or trouble.errno not in (98, 48, 13):
+            if candidate == port + tries - 1 or trouble.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise ValueError(f"{host} port {candidate} cannot be opened: {trouble.strerror}") from None
             continue
         return listening
