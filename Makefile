@@ -56,7 +56,7 @@ $(VENV)/ready: constraints.txt tools/system
 	tools/system $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	mkdir -p build
-	$(PIP) scikit-build-core nanobind cmake ninja numpy onnxruntime rich typer
+	$(PIP) scikit-build-core nanobind cmake ninja numpy onnxruntime rich starlette typer uvicorn websockets
 	touch $@
 
 $(VENV)/built: $(VENV)/ready $(CPP) CMakeLists.txt pyproject.toml

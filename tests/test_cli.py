@@ -64,10 +64,10 @@ def test_bench_rules_prints_a_row_with_openspiel_beside() -> None:
         (["bench", "rules", "go9", "--seconds", "0"], "seconds is 0"),
         (["bench", "rules", "go9", "--seconds", "nan"], "seconds is nan"),
         (["bench", "rules", "go10"], "there is no game 'go10'"),
-        (["play", "go9", "--opponent", "randon"], "there is no player 'randon': did you mean random?"),
-        (["play", "go9", "--opponent", "mcts:visits=0"], "visits is 0"),
-        (["play", "go9", "--opponent", "mcts:playouts=3"], "mcts has no option 'playouts'"),
-        (["play", "go9", "--opponent", "mcts:visits=x"], "visits of mcts must be a whole number, not 'x'"),
+        (["terminal", "go9", "--opponent", "randon"], "there is no player 'randon': did you mean random?"),
+        (["terminal", "go9", "--opponent", "mcts:visits=0"], "visits is 0"),
+        (["terminal", "go9", "--opponent", "mcts:playouts=3"], "mcts has no option 'playouts'"),
+        (["terminal", "go9", "--opponent", "mcts:visits=x"], "visits of mcts must be a whole number, not 'x'"),
         (["nosuch"], "No such command 'nosuch'"),
         (["games", "--nosuch"], "No such option: --nosuch"),
     ],
@@ -83,7 +83,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(words: list[str], sentence:
 
 def test_a_game_is_played_to_its_end_at_the_terminal() -> None:
     # Both people's moves: First wins by the top row.
-    done = run("play", "gomoku3", "--opponent", "human", typed="a3\na3\nb9\na1\nundo\na1\nb3\nb1\nc3\nquit\n")
+    done = run("terminal", "gomoku3", "--opponent", "human", typed="a3\na3\nb9\na1\nundo\na1\nb3\nb1\nc3\nquit\n")
     assert done.returncode == 0
     assert "a3 is not legal for Second here: that cell is taken." in done.stdout
     assert "'b9' is not a move of gomoku3" in done.stdout
@@ -91,14 +91,14 @@ def test_a_game_is_played_to_its_end_at_the_terminal() -> None:
 
 
 def test_the_program_answers_hints_and_lets_you_move_second() -> None:
-    done = run("play", "gomoku3", "--second", typed="hint\nmoves\nundo\nquit\n")
+    done = run("terminal", "gomoku3", "--second", typed="hint\nmoves\nundo\nquit\n")
     assert done.returncode == 0
     assert "I play " in done.stdout
     assert "I would play " in done.stdout
 
 
-def test_play_asks_which_game_and_ends_with_its_input() -> None:
-    done = run("play", typed="gomuku3\ngomoku3\n")
+def test_terminal_asks_which_game_and_ends_with_its_input() -> None:
+    done = run("terminal", typed="gomuku3\ngomoku3\n")
     assert done.returncode == 0
     assert "did you mean gomoku3" in done.stdout
     assert "Tic-Tac-Toe" in done.stdout
@@ -130,7 +130,7 @@ def interrupt(process: subprocess.Popen[str]) -> int:
 
 def test_ctrl_c_ends_a_terminal_game_quietly() -> None:
     terminal, theirs = pty.openpty()
-    process = start(*TESUJI, "play", "gomoku3", stdin=theirs, stdout=theirs)
+    process = start(*TESUJI, "terminal", "gomoku3", stdin=theirs, stdout=theirs)
     os.close(theirs)
     shown = ""
     while "your move>" not in shown and select.select([terminal], [], [], 30)[0]:

@@ -84,6 +84,7 @@ struct AnyGame {
   Result (*result)(const void*);
   double (*score)(const void*);                      // null where the game has none
   void (*ownership)(const void*, int8_t* cells);     // null where the game has none
+  void (*line)(const void*, uint64_t* words);        // cells of the row that won; null where the game has none
   double (*number)(const void*, int which);          // null where the game has none
   double (*heuristic)(const void*);                  // null where the game has none
   bool (*candidates)(const void*, uint64_t* words);  // null where the game has none
@@ -186,6 +187,10 @@ struct Erased {
     const auto moves = in(p).legal();
     std::copy(moves.words.begin(), moves.words.end(), words);
   }
+  static void line(const void* p, uint64_t* words) {
+    const auto cells = in(p).line();
+    std::copy(cells.words.begin(), cells.words.end(), words);
+  }
   static bool candidates(const void* p, uint64_t* words) {
     Bits<G::kActions> moves;
     const bool enough = in(p).candidates(moves);
@@ -268,6 +273,7 @@ AnyGame any_game(std::string name, std::string title) {
   if constexpr (requires(const G g, int8_t* cells) { g.ownership(cells); }) {
     t.ownership = [](const void* p, int8_t* cells) { E::in(p).ownership(cells); };
   }
+  if constexpr (requires(const G g) { g.line(); }) t.line = E::line;
   if constexpr (requires { G::kNumbers; }) t.number = [](const void* p, int which) { return E::in(p).number(which); };
   if constexpr (requires(const G g) { g.heuristic(); })
     t.heuristic = [](const void* p) { return E::in(p).heuristic(); };

@@ -92,6 +92,7 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //   double score() const                     First's margin as the board stands
 //   void ownership(int8_t* cells) const      owner of each cell as the board stands: +1 First, −1 Second, 0 nobody
 //   static bool ownable(int cell)            whether a cell can have an owner (default: all)
+//   Bits<cells> line() const                 cells of the row that won, for people; none before and where no row decides
 //   uint64_t hash() const                    equal for equal states; of all that bears on the rest of the game
 //   static std::string to_text(int action)   move texts other than the names of cells, and how to read them:
 //   static std::optional<int> parse(std::string_view), kTextHelp

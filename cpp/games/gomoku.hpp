@@ -44,6 +44,22 @@ class Gomoku {
 
   Result result() const { return result_; }
 
+  /// The stones of the rows that won.
+  Bits<N * N> line() const {
+    Bits<N * N> cells;
+    for (int cell = 0; cell < N * N; ++cell) {
+      for (const Direction direction : {kRow, kCol, kDown, kUp}) {
+        const auto [line, at] = place(direction, cell / N, cell % N);
+        for (int player = 0; player < 2; ++player) {
+          unsigned starts = runs<1>(lines_[player][direction][line]), stones = 0;
+          for (; starts; starts &= starts - 1) stones |= ((1u << K) - 1) << std::countr_zero(starts);
+          if (stones >> at & 1) cells.set(cell);
+        }
+      }
+    }
+    return cells;
+  }
+
   /// Counts the windows of K cells that one player alone has stones in, by how many they are.
   double heuristic() const {
     constexpr auto kWorth = [] {  // [stones in the window]

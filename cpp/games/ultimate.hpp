@@ -49,6 +49,16 @@ class Ultimate {
     }
   }
 
+  /// The small boards of the line that won.
+  Bits<81> line() const {
+    unsigned boards = 0;
+    for (const auto& [a, b, c] : kLines) {
+      const unsigned three = 1u << a | 1u << b | 1u << c;
+      for (const unsigned won : won_) boards |= (won & three) == three ? three : 0;
+    }
+    return whole_boards(boards);
+  }
+
   /// For each player the chance of each small board, and from these the chance of each line of the large one.
   double heuristic() const {
     std::array<std::array<float, 9>, 2> chance;

@@ -50,6 +50,32 @@ Array<int8_t> random_results(const AnyState& state, nb::handle given_games, nb::
   return make_array(std::move(results), {static_cast<size_t>(games)});
 }
 
+/// For First: who owns each cell at the end of random games, on average.
+std::optional<Array<float>> random_ownership(const AnyState& state, nb::handle given_games, nb::handle seed) {
+  const int64_t games = whole("games", given_games, 1, 1'000'000'000);
+  const AnyGame& game = state.game();
+  if (!game.ownership) return std::nullopt;
+  const Grid& grid = game.spec.grid;
+  std::vector<int64_t> sums(grid.cells(), 0);
+  std::vector<int8_t> owners(grid.cells());
+  Random random(seed_of(seed));
+  AnyState scratch = state;
+  int64_t i = 0;
+  run_interruptibly([&] {
+    for (const int64_t until = std::min(games, i + 64); i < until; ++i) {
+      game.assign(scratch.get(), state.get());
+      game.playout(scratch.get(), random);
+      game.ownership(scratch.get(), owners.data());
+      for (size_t cell = 0; cell < sums.size(); ++cell) sums[cell] += owners[cell];
+    }
+    return i < games;
+  });
+  std::vector<float> means(sums.size());
+  for (size_t cell = 0; cell < sums.size(); ++cell)
+    means[cell] = static_cast<float>(static_cast<double>(sums[cell]) / static_cast<double>(games));
+  return make_array(std::move(means), {static_cast<size_t>(grid.rows), static_cast<size_t>(grid.cols)});
+}
+
 /// Random games for `seconds`, and their plies: what `tesuji bench rules` counts.
 std::pair<int64_t, int64_t> time_playouts(const PyGame& game, nb::handle given, nb::handle seed, bool uniform) {
   const double seconds = real("seconds", given);
@@ -167,6 +193,16 @@ void bind_games(nb::module_& m) {
       .def_prop_ro(
           "max_plies", [](const PyGame& g) { return g.spec().max_plies; }, "No game is longer.")
       .def_prop_ro("numbers", &PyGame::number_map, "The rule numbers, such as komi.")
+      .def_prop_ro(
+          "number_ranges",
+          [](const PyGame& g) {
+            nb::dict ranges;
+            for (const Number& n : g.spec().numbers)
+              ranges[n.name] = nb::make_tuple(n.initial, n.least, n.most, n.step, n.meaning);
+            return ranges;
+          },
+          nb::sig("def number_ranges(self) -> dict[str, tuple[float, float, float, float, str]]"),
+          "Of each rule number: its default, the least, the most, the step between, and what it means.")
       .def_prop_ro(
           "symmetries", [](const PyGame& g) { return count(g.spec().symmetry); },
           "How many symmetries the game has, the identity among them.")
@@ -394,6 +430,19 @@ void bind_games(nb::module_& m) {
           },
           "A character a cell, a text a row.")
       .def(
+          "line",
+          [](const PyState& s) {
+            std::vector<int> cells;
+            if (!s.game.table->line) return cells;
+            std::vector<uint64_t> words(s.game.spec().cell_words());
+            s.game.table->line(s.state.get(), words.data());
+            for (int cell = 0; cell < s.game.spec().grid.cells(); ++cell) {
+              if (words[cell / 64] >> (cell % 64) & 1) cells.push_back(cell);
+            }
+            return cells;
+          },
+          "The cells of the row that won; none where no row decides.")
+      .def(
           "diagram", [](const PyState& s) { return s.state.diagram(); }, "The board in characters.")
       .def(
           "carried",
@@ -417,6 +466,14 @@ void bind_games(nb::module_& m) {
           nb::sig("def playouts(self, games: int, *, seed: int = 0, uniform: bool = False) -> "
                   "numpy.typing.NDArray[numpy.int8]"),
           "[games]: results of random games from here.")
+      .def(
+          "expected_ownership",
+          [](const PyState& s, nb::handle games, nb::handle seed) { return random_ownership(s.state, games, seed); },
+          "games"_a.none(), nb::kw_only(), "seed"_a.none() = 0,
+          nb::sig("def expected_ownership(self, games: int, *, seed: int = 0) -> "
+                  "numpy.typing.NDArray[numpy.float32] | None"),
+          "[rows, cols] in [−1, 1], for First: who owns each cell at the end of random games from here, on average; "
+          "None where the game has none.")
       .def(
           "__eq__",
           [](const PyState& s, nb::handle o) {

@@ -130,16 +130,24 @@ void bind_search(nb::module_& m) {
           "Logits [leaves, actions] and values [leaves], each for the leaf's mover.")
       .def(
           "run",
-          [](PyForest& f, nb::handle evaluator, int rollouts) {
+          [](PyForest& f, nb::handle evaluator, int rollouts, double seconds) {
             const auto text = text_of(evaluator, "an evaluator is named by a text");
             if (text != "rollout" && text != "uniform")
               throw std::invalid_argument("there is no evaluator " + shown(evaluator) +
                                           ": there are rollout and uniform");
             const auto inner = text == "rollout" ? Search::Inner::rollout : Search::Inner::uniform;
-            run_interruptibly([&] { return f.forest.simulate(inner, rollouts, 64); });
+            const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+            bool more = true;
+            run_interruptibly([&] {
+              more = f.forest.simulate(inner, rollouts, 64);
+              return more && std::chrono::steady_clock::now() < until;
+            });
+            return !more;
           },
-          "evaluator"_a.none(), "rollouts"_a = 1, nb::sig("def run(self, evaluator: str, rollouts: int = 1) -> None"),
-          "Searches to the end with an evaluator of the core: 'rollout' or 'uniform'.")
+          "evaluator"_a.none(), "rollouts"_a = 1, "seconds"_a = 1e9,
+          nb::sig("def run(self, evaluator: str, rollouts: int = 1, seconds: float = 1e9) -> bool"),
+          "Searches with an evaluator of the core ('rollout' or 'uniform') for at most so many seconds; whether all "
+          "searches have ended.")
       .def(
           "restart",
           [](PyForest& f, int tree, const PyState& state, const std::vector<int>& moves_since) {
@@ -148,6 +156,14 @@ void bind_search(nb::module_& m) {
           },
           "tree"_a, "state"_a, "moves_since"_a,
           "Another search in that tree; what the moves since its root lead to is kept.")
+      .def(
+          "extend",
+          [](PyForest& f, int tree, int visits, double seconds) {
+            f.check(tree);
+            f.forest.search(tree).extend(visits, seconds);
+          },
+          "tree"_a, "visits"_a, "seconds"_a,
+          "Goes on in that tree, up to so many visits of its root and for so many seconds (0: no limit).")
       .def(
           "report",
           [](const PyForest& f, int tree) {

@@ -88,6 +88,11 @@ void Search::begin(int visits, bool noise) {
   check_limits();
 }
 
+void Search::extend(int visits, double seconds) {
+  settings_.seconds = seconds;
+  begin(visits, noise_);
+}
+
 // ── Step 1. Select: walk down by the choosing rule until a node that was not yet evaluated.
 // ─────────────────────────────
 

@@ -53,6 +53,8 @@ class Search {
   /// Begins another search over the tree as it stands: the clock, so many visits, and noise at the root or none
   /// (neither Dirichlet's nor Gumbel's).
   void begin(int visits, bool noise);
+  /// Goes on over the tree as it stands, up to so many visits of the root and for so many seconds (0: no limit).
+  void extend(int visits, double seconds);
 
   const AnyState& root() const { return root_; }
   const Tree& tree() const { return tree_; }

@@ -56,6 +56,12 @@ class Game:
         """The rule numbers, such as komi."""
 
     @property
+    def number_ranges(self) -> dict[str, tuple[float, float, float, float, str]]:
+        """
+        Of each rule number: its default, the least, the most, the step between, and what it means.
+        """
+
+    @property
     def symmetries(self) -> int:
         """How many symmetries the game has, the identity among them."""
 
@@ -190,6 +196,9 @@ class State:
     def glyphs(self) -> list[str]:
         """A character a cell, a text a row."""
 
+    def line(self) -> list[int]:
+        """The cells of the row that won; none where no row decides."""
+
     def diagram(self) -> str:
         """The board in characters."""
 
@@ -203,6 +212,11 @@ class State:
 
     def playouts(self, games: int, *, seed: int = 0, uniform: bool = False) -> numpy.typing.NDArray[numpy.int8]:
         """[games]: results of random games from here."""
+
+    def expected_ownership(self, games: int, *, seed: int = 0) -> numpy.typing.NDArray[numpy.float32] | None:
+        """
+        [rows, cols] in [−1, 1], for First: who owns each cell at the end of random games from here, on average; None where the game has none.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -244,14 +258,19 @@ class Forest:
         Logits [leaves, actions] and values [leaves], each for the leaf's mover.
         """
 
-    def run(self, evaluator: str, rollouts: int = 1) -> None:
+    def run(self, evaluator: str, rollouts: int = 1, seconds: float = 1e9) -> bool:
         """
-        Searches to the end with an evaluator of the core: 'rollout' or 'uniform'.
+        Searches with an evaluator of the core ('rollout' or 'uniform') for at most so many seconds; whether all searches have ended.
         """
 
     def restart(self, tree: int, state: State, moves_since: Sequence[int]) -> None:
         """
         Another search in that tree; what the moves since its root lead to is kept.
+        """
+
+    def extend(self, tree: int, visits: int, seconds: float) -> None:
+        """
+        Goes on in that tree, up to so many visits of its root and for so many seconds (0: no limit).
         """
 
     def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]:

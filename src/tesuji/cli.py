@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +107,38 @@ def playthrough(
 
 @app.command()
 def play(
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="The game to show first.")] = None,
+    port: Annotated[int, typer.Option(help="The port, or the next free one; 0: any free one.")] = 8210,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at: 0.0.0.0 lets others in, from wherever they can reach you.")
+    ] = "127.0.0.1",
+    names: Annotated[
+        list[str] | None, typer.Option("--name", help="A name of this machine under which others may ask for it.")
+    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")] = True,
+    runs: Annotated[Path, typer.Option(metavar="DIR", help="Where the Lab looks for runs of training.")] = Path("runs"),
+) -> None:
+    """Play in the browser: five games, analysis, review, and the Lab."""
+    from tesuji.web import server
+
+    if name is not None:
+        _game(name)
+    if not 0 <= port <= 65535:
+        _fail(f"port is {port}: give a number from 0 to 65535")
+    try:
+        listening = server.bind(host, port)
+    except ValueError as refusal:
+        _fail(refusal)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"#{name}" if name is not None else "")
+    print(f"Tesuji plays at {address} (Ctrl-C ends it)", flush=True)
+    if browser:
+        webbrowser.open(address)
+    server.serve(server.Server(runs=runs, hosts=(*(names or []), host)), listening)
+
+
+@app.command("terminal")
+def play_in_terminal(
     name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game; without it you are asked.")] = None,
     opponent: Annotated[
         str, typer.Option(help="A player such as random, mcts:visits=5000 or alphabeta:depth=4, or human.")

@@ -9,6 +9,8 @@ torch is imported only where a net for learning or a GPU is asked for: playing d
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from tesuji.nets import Net
 
-__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "choose_device", "evaluator"]
+__all__ = ["Evaluator", "Lane", "OnnxEvaluator", "TorchEvaluator", "choose_device", "evaluator", "shared_evaluator"]
 
 Floats = NDArray[np.float32]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
@@ -64,6 +66,9 @@ class Evaluator(Protocol):
     def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
         """The same for planes [n, C, H, W] in the net's encoding."""
 
+    def ownership(self, state: State) -> Floats | None:
+        """[rows, cols] in [−1, 1], for the mover: who will own each cell; None where the game has no owners."""
+
     def update(self, net: Net) -> None:
         """Takes the weights of another net of the same build; lanes stay valid."""
 
@@ -97,6 +102,24 @@ def evaluator(
     if device == "cpu":
         return OnnxEvaluator(net, game, precision=precision, threads=threads)
     return TorchEvaluator(net, game, device=device, precision=precision, compile=compile)
+
+
+def shared_evaluator(path: Path | str, game: Game, device: str = "auto", *, threads: int = 1) -> Evaluator:
+    """The evaluator of a file, one for all who ask for the same: it is only to be asked, never updated."""
+    try:
+        changed = Path(path).stat().st_mtime_ns
+    except OSError as trouble:
+        raise ValueError(f"{path} cannot be read: {trouble.strerror}") from None
+    with _SHARING:
+        return _shared(Path(path), changed, game.name, device, threads)
+
+
+_SHARING = threading.Lock()
+
+
+@functools.lru_cache(maxsize=16)
+def _shared(path: Path, changed: int, game: str, device: str, threads: int) -> Evaluator:
+    return evaluator(path, Game(game), device, threads=threads)
 
 
 def choose_device(device: str) -> str:
@@ -187,6 +210,7 @@ class OnnxEvaluator:
         self.game = found
         self.info = info
         self._session = session
+        self._outputs = set(shapes)
 
     @property
     def busy(self) -> float:
@@ -204,6 +228,13 @@ class OnnxEvaluator:
     def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
         policy, value = self._session.run(["policy", "value"], {"planes": planes})
         return policy, value
+
+    def ownership(self, state: State) -> Floats | None:
+        if "ownership" not in self._outputs:
+            return None
+        packed = _packed(self.game, self.info.encoding, [state])
+        (owners,) = self._session.run(["ownership"], {"planes": self.game.unpack(packed, self.info.encoding)})
+        return np.asarray(owners, np.float32).reshape(self.game.rows, self.game.cols)
 
     def update(self, net: Net) -> None:
         if net.info.settings != self.info.settings:
@@ -319,6 +350,17 @@ class TorchEvaluator:
         with torch.no_grad():
             policy, value = self._answer(torch.from_numpy(planes).to(self.device, self._type))
         return policy.cpu().numpy(), value.cpu().numpy()
+
+    def ownership(self, state: State) -> Floats | None:
+        torch = _torch()
+        packed = _packed(self.game, self.info.encoding, [state])
+        planes = torch.from_numpy(self.game.unpack(packed, self.info.encoding)).to(self.device, self._type)
+        with torch.no_grad():
+            logits = self._net(planes).ownership
+        if logits is None:
+            return None
+        owners: Floats = logits.float().tanh().reshape(self.game.rows, self.game.cols).cpu().numpy()
+        return owners
 
     def update(self, net: Net) -> None:
         torch = _torch()

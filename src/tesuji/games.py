@@ -1,10 +1,11 @@
 """Games by name. The rules themselves are in ``cpp/games``, one header a family."""
 
 import difflib
+import itertools
 
 from tesuji._core import Game, IllegalMove, State, game_names
 
-__all__ = ["Game", "IllegalMove", "State", "game", "games"]
+__all__ = ["Game", "IllegalMove", "State", "family", "game", "games"]
 
 
 def games() -> list[str]:
@@ -26,6 +27,11 @@ def game(text: str, /, **numbers: float) -> Game:
     if name not in games():
         raise ValueError(f"there is no game {_shown(name)}: {_suggestion(name)}")
     return Game(name, numbers)
+
+
+def family(game: Game) -> str:
+    """What a game's name begins with: ``ultimate``, ``gomoku``, ``nogo``, ``dots`` or ``go``."""
+    return "".join(itertools.takewhile(str.isalpha, game.name))
 
 
 def _shown(text: str) -> str:

@@ -1,12 +1,10 @@
 """The player ``net``: a tree search that a net guides."""
 
-import dataclasses
-import random
 from pathlib import Path
 
 from tesuji._core import Game, State
-from tesuji.evaluate import evaluator
-from tesuji.players import check_ongoing
+from tesuji.evaluate import shared_evaluator
+from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
@@ -42,8 +40,7 @@ class NetPlayer:
         seed: int = 0,
     ) -> None:
         """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits."""
-        if not 0 <= temperature <= 100:
-            raise ValueError(f"temperature is {temperature:g}: give a number from 0 to 100")
+        self._draw = Draw(temperature, seed)
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
         if visits is None:
@@ -62,22 +59,17 @@ class NetPlayer:
             transpositions=game.transposes,
             memory=memory,
         )
-        self._evaluator = evaluator(path or shipped(game), game, device, threads=threads)
-        self._temperature = temperature
-        self._random = random.Random(seed)
+        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
         encoding = self._evaluator.info.encoding
         self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
 
     def think(self, state: State) -> Thought:
+        return finished(self.thinking(state))
+
+    def thinking(self, state: State) -> Steps:
         check_ongoing(state)
         self._search.continue_from(0, state)
         for leaves in self._search:
             leaves.answer(*self._evaluator.answer_planes(leaves.planes))
-        thought = self._search.thoughts()[0]
-        most = max(thought.visits.values())
-        if self._temperature == 0 or most == 0 or thought.proven is not None:
-            return thought
-        actions = list(thought.visits)
-        weights = [(thought.visits[action] / most) ** (1 / self._temperature) for action in actions]
-        action = self._random.choices(actions, weights)[0]
-        return dataclasses.replace(thought, action=action, move=state.game.text(action))
+            yield
+        return self._draw(self._search.thoughts()[0], state)

@@ -7,12 +7,13 @@ it may be left out: ``net:visits=400``. One with a parameter ``command`` is a gu
 after the colon is its command: ``gtp:gnugo --mode gtp``.
 """
 
+import dataclasses
 import difflib
 import importlib
 import inspect
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar, Protocol
 
 from tesuji import _core
@@ -20,7 +21,10 @@ from tesuji._core import Game, State
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Line, Thought
 
-__all__ = ["Forfeit", "Player", "player"]
+__all__ = ["Forfeit", "Player", "player", "thinking"]
+
+Steps = Generator[None, None, Thought]
+"""A thought in the making, which stops now and then to let others have their turn."""
 
 
 class Player(Protocol):
@@ -49,6 +53,7 @@ class Random:
 class Mcts:
     """Plain Monte-Carlo tree search: UCT with random games, no network.
 
+    ``temperature`` 0 plays the best move, 1 by shares of visits.
     ``study`` sets what a study says of its own search, as far as no other option says otherwise.
     """
 
@@ -72,6 +77,7 @@ class Mcts:
         share: float | None = None,
         reuse: int | None = None,
         transpositions: int | None = None,
+        temperature: float = 0.0,
         memory: int = 1 << 30,
         seed: int = 0,
     ) -> None:
@@ -85,15 +91,20 @@ class Mcts:
         chosen.setdefault("visits", 1000 if seconds is None else 2**31 - 1)
         shared = game.transposes if transpositions is None else bool(transpositions)
         self._rollouts = rollouts
+        self._draw = Draw(temperature, seed)
         settings = SearchSettings(
             seconds=seconds or 0.0, rule="uct", c=c, transpositions=shared, memory=memory, **chosen
         )
         self._search = Search(game, [game.start()], seed=seed, settings=settings)
 
     def think(self, state: State) -> Thought:
+        return finished(self.thinking(state))
+
+    def thinking(self, state: State) -> Steps:
         check_ongoing(state)
         self._search.continue_from(0, state, reuse=bool(self._reuse))
-        return self._search.run("rollout", rollouts=self._rollouts).thoughts()[0]
+        yield from self._search.slices("rollout", rollouts=self._rollouts)
+        return self._draw(self._search.thoughts()[0], state)
 
 
 class AlphaBeta:
@@ -153,6 +164,18 @@ def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None =
 
     ``move_seconds``: that a guest may take for a move; others are stopped from outside (see ``arena``).
     """
+    name, options = read(text)
+    make = _maker(name)
+    parameters = inspect.signature(make).parameters
+    if "command" in parameters:
+        return make(game, options["command"], seconds=move_seconds)
+    if "seed" in parameters:
+        options.setdefault("seed", seed)
+    return make(game, **options)
+
+
+def read(text: str) -> tuple[str, dict[str, Any]]:
+    """A player's name, and its options as far as its text gives them."""
     if not isinstance(text, str):
         raise TypeError(f"a player is named by a text, not {type(text).__name__}")
     name, _, rest = text.partition(":")
@@ -160,26 +183,25 @@ def player(text: str, game: Game, *, seed: int = 0, move_seconds: float | None =
         near = difflib.get_close_matches(name, _PLAYERS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_PLAYERS)}"
         raise ValueError(f"there is no player {name[:30]!r}: {hint}")
-    make = _maker(name)
-    parameters = inspect.signature(make).parameters
+    parameters = inspect.signature(_maker(name)).parameters
     if "command" in parameters:
-        return make(game, rest, seconds=move_seconds)
+        return name, {"command": rest}
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    settings: dict[str, Any] = {"seed": seed} if "seed" in known else {}
+    options: dict[str, Any] = {}
     if "path" in parameters and "path" not in known:
         path, _, others = rest.partition(",")
         key, equals, _ = path.partition("=")
         needed = parameters["path"].default is inspect.Parameter.empty
         if needed or not (equals and key.isidentifier()):  # otherwise it is an option already
-            settings["path"], rest = path, others
+            options["path"], rest = path, others
         if needed and not path:
             raise ValueError(f"{name} needs a file: write {name}:PATH")
     for option in filter(None, rest.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
             raise ValueError(f"{name} has no option {key[:30]!r}: it has {', '.join(sorted(known))}")
-        settings[key] = _read(name, key, value, known[key].annotation)
-    return make(game, **settings)
+        options[key] = _read(name, key, value, known[key].annotation)
+    return name, options
 
 
 def _maker(name: str) -> Callable[..., Player]:
@@ -200,6 +222,54 @@ def _read(name: str, key: str, value: str, kind: Any) -> object:
         return wanted(float(value)) if wanted is int and "e" in value and float(value).is_integer() else wanted(value)
     except ValueError:
         raise ValueError(f"{key} of {name} must be {words}, not {value[:30]!r}") from None
+
+
+# ── What players have in common ──
+
+
+class Draw:
+    """Chooses a move by chance, in proportion to visits^(1/temperature); at temperature 0, and where the result is
+    proven, the best one. A move that is proven to lose is not drawn.
+    """
+
+    def __init__(self, temperature: float, seed: int) -> None:
+        if not 0 <= temperature <= 100:
+            raise ValueError(f"temperature is {temperature:g}: give a number from 0 to 100")
+        self._temperature = temperature
+        self._random = random.Random(seed)
+
+    def __call__(self, thought: Thought, state: State) -> Thought:
+        """The thought with the move that was drawn."""
+        lost = -1 if state.to_play == 0 else 1
+        moves = [
+            (action, visits)
+            for (action, visits), line in zip(thought.visits.items(), thought.lines, strict=True)
+            if visits and line.proven != lost
+        ]
+        if self._temperature == 0 or thought.proven is not None or not moves:
+            return thought
+        most = max(visits for _, visits in moves)
+        weights = [(visits / most) ** (1 / self._temperature) for _, visits in moves]
+        action = self._random.choices([action for action, _ in moves], weights)[0]
+        return dataclasses.replace(thought, action=action, move=state.game.text(action))
+
+
+def thinking(who: Player, state: State) -> Steps:
+    """A player's thought in slices, as far as it can stop in between."""
+    slices: Callable[[State], Steps] | None = getattr(who, "thinking", None)
+    if slices is None:
+        return who.think(state)
+    return (yield from slices(state))
+
+
+def finished(steps: Steps) -> Thought:
+    """The thought that slices lead to, all at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            thought: Thought = end.value
+            return thought
 
 
 def check_ongoing(state: State) -> None:

@@ -132,10 +132,18 @@ class Search:
 
     def run(self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1) -> Self:
         """Searches to the end with an evaluator of the core."""
+        for _ in self.slices(evaluator, rollouts=rollouts, seconds=1e9):
+            pass
+        return self
+
+    def slices(
+        self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1, seconds: float = 0.05
+    ) -> Iterator[None]:
+        """Like ``run``, but stops every so many seconds to let others have their turn."""
         if rollouts < 1:
             raise ValueError(f"rollouts is {rollouts}: give at least 1")
-        self._forest.run(evaluator, rollouts)
-        return self
+        while not self._forest.run(evaluator, rollouts, seconds):
+            yield
 
     def continue_from(self, tree: int, state: State, *, reuse: bool = True) -> None:
         """Searches on in that tree from a state; with ``reuse``, what its moves since the last one lead to is kept."""
@@ -145,6 +153,26 @@ class Search:
         self._states[tree] = state
         self._started = time.perf_counter()
         self._forest.restart(tree, state, since)
+
+    def extend(self, tree: int, *, visits: int | None = None, seconds: float | None = None) -> None:
+        """Goes on in that tree with all that it holds: so many visits more, or so many seconds."""
+        if visits is None and seconds is None:
+            raise ValueError("say how far the search is to go on: give visits or seconds")
+        if visits is not None and not 1 <= visits < 2**31:
+            raise ValueError(f"visits is {visits}: give a whole number from 1 to {2**31 - 1}")
+        if seconds is not None and not 0 < seconds <= 1e9:
+            raise ValueError(f"seconds is {seconds:g}: give a number above 0 and at most 1e9")
+        most = 2**31 - 1
+        until = most if visits is None else min(most, self._forest.root(tree)[0] + visits)
+        self._forest.extend(tree, until, seconds or 0.0)
+
+    def visits(self, tree: int) -> int:
+        """Of a tree's root."""
+        return self._forest.root(tree)[0]
+
+    def stop(self, tree: int) -> str:
+        """What ended the search in a tree."""
+        return self._forest.root(tree)[4]
 
     def thoughts(self) -> list[Thought]:
         """What each search found; of a state that is over there is nothing to think."""

@@ -1,0 +1,41 @@
+"""What one person, and all together, may ask of the server."""
+
+from dataclasses import dataclass
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a server. The defaults suit a machine with two cores and two gigabytes."""
+
+    message: int = 1 << 18
+    """Bytes of a message."""
+    rate: float = 20.0
+    """Messages a second, on average."""
+    burst: int = 60
+    """Messages at once."""
+    tables: int = 500
+    """Connections in all."""
+    tables_an_address: int = 40
+    """Connections from one address; those of this machine count only in all."""
+    nodes: int = 5000
+    """Positions of a tree of variations."""
+    waiting: int = 200
+    """Messages that may wait for a client that does not read."""
+    waiting_seconds: float = 30.0
+    """How long one of them may wait."""
+    idle_seconds: float = 3600.0
+    """After so long without a command (a ping is none) a connection is closed."""
+    reply_seconds: float = 60.0
+    """Work for one move of a program."""
+    analysis_seconds: float = 120.0
+    """Work on one position."""
+    analysis_memory: int = 1 << 26
+    """Bytes of the tree of one analysis."""
+    analyses: int = 24
+    """Analyses, hints and reviews at once, of all tables."""
+    review_seconds: float = 45.0
+    """Work on one game."""
+    runs: int = 1
+    """Runs of training that the Lab may have under way."""
