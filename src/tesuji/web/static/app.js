@@ -19,6 +19,7 @@ import { currentLanguage, kept, known, switches, t } from "./words.js";
 /**
  * A position as the server sends it.
  * @typedef {object} Position
+ * @property {number} serial of the game at this table
  * @property {string} game
  * @property {Record<string, number>} numbers
  * @property {string[]} seats
@@ -37,7 +38,7 @@ import { currentLanguage, kept, known, switches, t } from "./words.js";
  * @property {boolean} thinking
  * @property {boolean} paused
  * @property {number[]} line
- * @property {[number, number]} [captured]
+ * @property {[number, number]} [captured] stones of First and of Second that are gone
  */
 
 const LARGEST_FILE = 1 << 20;
@@ -54,6 +55,8 @@ let game = null;
 let analysis = null;
 /** @type {import("./review.js").Review | null} */
 let review = null;
+/** The nodes of the line that is reviewed. @type {number[]} */
+let reviewed = [];
 /** @type {{node: number, action: number} | null} */
 let hint = null;
 /** The numbered moves under the pointer. @type {number[]} */
@@ -64,8 +67,6 @@ const values = new Map();
 let nodes = new Map();
 let analysing = false;
 let tab = "moves";
-/** A game that is new on the board: what was known of the other one is forgotten. */
-let fresh = true;
 /** Where a restored game stood, in plies. @type {number | null} */
 let standAt = null;
 /** @type {import("./analysis.js").Layers} */
@@ -79,10 +80,7 @@ const board = new Board(need("board"), {
 });
 
 const connection = new Connection({ hear, state: connectionState });
-const { turn: turnLight } = switches(() => {
-  connection.send({ do: "hello", language: currentLanguage() });
-  if (position) showAll();
-});
+const { turn: turnLight } = switches(showAll);
 
 // ── Messages from the server ──
 
@@ -105,7 +103,6 @@ function connectionState(up) {
   if (up) {
     if (!notice.hidden) toast(t("page.back"));
     notice.hidden = true;
-    connection.send({ do: "hello", language: currentLanguage() });
   } else if (notice.hidden) {
     notice.textContent = t("page.lost");
     notice.hidden = false;
@@ -123,7 +120,6 @@ function begin(message) {
     openPlace(place);
   } else {
     const last = lastChoice(message);
-    fresh = true;
     connection.send({ do: "new", ...(last ?? { game: message.games[0].name, numbers: {}, seats: ["human", "casual"] }) });
     if (!last) openDialog(false, message.games[0]);
   }
@@ -132,8 +128,8 @@ function begin(message) {
 
 /** The same game anew, on a server that has forgotten it. @param {Position} was */
 function restore(was) {
+  was.serial = -1; // its numbers of nodes mean nothing to the new table
   const moves = was.path.slice(1).map((node) => nodes.get(node)?.text ?? "");
-  fresh = true;
   standAt = was.ply < moves.length ? was.ply : null;
   const resigned = was.reason === "resign" && was.result !== null ? { resigned: was.result > 0 ? 1 : 0 } : {};
   connection.send({ do: "open", game: was.game, numbers: was.numbers, moves, seats: was.seats, ...resigned });
@@ -143,7 +139,6 @@ function restore(was) {
 function openPlace(place) {
   const before = kept.get("table");
   const seats = before && before.hash === location.hash ? before.seats : ["human", place.moves.length ? "human" : "casual"];
-  fresh = true;
   connection.send({ do: "open", ...place, seats });
 }
 
@@ -151,8 +146,9 @@ function openPlace(place) {
 
 /** @param {Position} next */
 function showPosition(next) {
+  if (next.serial === 0) return; // what the table began with, before the page said what it wants
   const before = position;
-  const same = before && !fresh && before.game === next.game;
+  const same = before && before.serial === next.serial;
   game = welcome?.games.find((member) => member.name === next.game) ?? null;
   if (!game) return;
   position = next;
@@ -166,7 +162,6 @@ function showPosition(next) {
     hint = null;
     sequence = [];
   }
-  fresh = false;
   if (standAt !== null && next.ply !== standAt && next.path[standAt] !== undefined) {
     connection.send({ do: "go", node: next.path[standAt] });
   }
@@ -304,7 +299,7 @@ function showSeats() {
     need(place).replaceChildren(
       h("span", { class: `pip large ${game.look} ${side === 0 ? "first" : "second"}` }),
       h("span", { class: "who" }, h("b", {}, seat === "human" && ownSide() !== null ? t("player.you") : seatName(seat)), h("small", {}, sideName(game, side), level?.rating != null && ` · ${ratingName(level)}`)),
-      thinks && h("span", { class: "thinking", title: t("player.thinking") }, h("i", {}), h("i", {}), h("i", {}), h("span", { class: "unseen" }, t("player.thinking"))),
+      h("span", { class: "thinking", title: t("player.thinking"), hidden: !thinks }, h("i", {}), h("i", {}), h("i", {}), h("span", { class: "unseen" }, t("player.thinking"))),
       h("span", { class: "gap" }),
       h("span", { class: "tally" }, tally(side)),
     );
@@ -315,7 +310,7 @@ function showSeats() {
 function tally(side) {
   if (!position || !game) return "";
   if (game.look === "crossings") {
-    const captured = position.captured?.[side];
+    const captured = position.captured?.[1 - side];
     return captured ? t("player.captured", { count: captured }) : "";
   }
   const sign = side === 0 ? 1 : -1;
@@ -361,7 +356,6 @@ function showResult() {
 
 function again() {
   if (!position) return;
-  fresh = true;
   connection.send({ do: "new", game: position.game, numbers: position.numbers, seats: position.seats });
 }
 
@@ -405,9 +399,9 @@ function showOverlay() {
   const most = Math.max(1, ...(seen?.candidates ?? []).map((candidate) => candidate.visits));
   const judged = review?.moves.find((move) => move.node === position?.node);
   board.overlay({
-    candidates: !seen || !layers.candidates ? [] : seen.candidates.slice(0, 24).map((candidate, place) => ({
+    candidates: !seen || !layers.candidates ? [] : seen.candidates.slice(0, 16).map((candidate, place) => ({
       action: candidate.action,
-      size: Math.sqrt(candidate.visits / most),
+      size: candidate.visits / most,
       loss: candidate.loss,
       label: String(percent(candidate.value, mover)),
       best: place === 0,
@@ -516,6 +510,7 @@ function startReview() {
   openTab("review");
   if (review || !position || position.tree.length < 2) return;
   review = { progress: [0, position.path.length - 1], values: [], moves: [], accuracy: [null, null], done: false };
+  reviewed = position.path;
   connection.send({ do: "review" });
   showReviewPanel();
 }
@@ -524,10 +519,8 @@ function startReview() {
 function showReview(message) {
   if (!position) return;
   review = message;
-  // Values belong to the line that was reviewed: the moves name its nodes.
-  const line = [position.path[0], ...message.moves.map((/** @type {{node: number}} */ move) => move.node)];
   message.values.forEach((/** @type {number | null} */ value, /** @type {number} */ ply) => {
-    if (value !== null && line[ply] !== undefined) values.set(line[ply], value);
+    if (value !== null && reviewed[ply] !== undefined) values.set(reviewed[ply], value);
   });
   showOverlay();
   showPanels();
@@ -593,8 +586,7 @@ function openDialog(here, shown) {
     if (here) {
       connection.send({ do: "seats", seats: choice.seats });
     } else {
-      fresh = true;
-      connection.send({ do: "new", ...choice });
+        connection.send({ do: "new", ...choice });
     }
     openTab("moves");
   });
@@ -644,7 +636,6 @@ async function load(file) {
     return;
   }
   const text = await file.text();
-  fresh = true;
   connection.send({ do: "load", format: /\.json$/i.test(file.name) || text.trimStart().startsWith("{") ? "json" : "sgf", text });
   openTab("moves");
 }

@@ -618,6 +618,7 @@ export class Board {
       const glyph = shape.look === "edges" ? (layout.flat(cell) ? "-" : "|") : "XO"[side];
       const piece = layout.piece(cell, glyph, side);
       piece.classList.add("ghost", kind);
+      if (shape.look === "edges") piece.setAttribute("d", layout.path(cell, 9));
       layer.append(piece);
     };
     const { hint, judged } = this.#overlay;

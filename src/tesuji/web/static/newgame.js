@@ -60,7 +60,7 @@ export function newGameDialog(dialog, welcome, now, start) {
 
   /** @param {string} group @param {string} value @param {boolean} checked @param {() => void} pick @param {(Node | string | false)[]} content @param {string} [kind] */
   const radio = (group, value, checked, pick, content, kind = "chip") =>
-    h("label", { class: kind }, h("input", { type: "radio", name: group, value, checked, onchange: pick }), h("span", {}, ...content));
+    h("label", { class: kind }, h("input", { type: "radio", name: group, value, checked, autofocus: checked && kind === "card", onchange: pick }), h("span", {}, ...content));
 
   /** @param {string} legend @param {Node[]} content @param {string} [kind] */
   const field = (legend, content, kind = "chips") => h("fieldset", {}, h("legend", {}, legend), h("div", { class: kind }, ...content));
@@ -142,7 +142,8 @@ export function newGameDialog(dialog, welcome, now, start) {
     const game = now.here ? now.game : chosenOf(choice.family);
     kept.set("choice", choice);
     const second = choice.side === "second" || (choice.side === "random" && Math.random() < 0.5);
-    const seats = { program: second ? [choice.level, "human"] : ["human", choice.level], humans: ["human", "human"], watch: [choice.level, choice.other] }[choice.who] ?? ["human", "human"];
+    const person = second ? [choice.level, "human"] : ["human", choice.level];
+    const seats = choice.who === "program" ? person : choice.who === "humans" ? ["human", "human"] : [choice.level, choice.other];
     start({ game: game.name, numbers, seats });
   };
 
