@@ -49,6 +49,7 @@ Watcher = Callable[[str, Mapping[str, Any]], None]
 
 _SLICE = 1.0  # seconds of self-play between looks at the clock, the disk and the signals
 _FILE_LIMIT = 1 << 26  # bytes, after which games go into the next file
+_FRAME_HEAD = 8  # bytes: the length of the record (little-endian) and its checksum
 _MAGIC = b"tesuji state 1\n"
 
 # A run that has begun keeps these.
@@ -113,6 +114,17 @@ class Folder:
                 raise ValueError(f"another process is learning in {self.path}: stop it first") from None
             yield
 
+    def learning(self) -> bool:
+        """Whether a process is learning here."""
+        try:
+            with (self.path / "lock").open() as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
+
     # Games
 
     def game_files(self) -> list[Path]:
@@ -130,6 +142,23 @@ class Folder:
             if sum(map(len, parts)) >= size:
                 break
         return b"".join(parts)
+
+    def newest_frame(self, since: tuple[Path, int] | None = None) -> tuple[bytes, tuple[Path, int] | None]:
+        """The frame of the newest game, perhaps torn, and its place: given back, it shortens the next search."""
+        for path in reversed(self.game_files()):
+            at = since[1] if since is not None and since[0] == path else 0
+            size, found = path.stat().st_size, -1
+            with path.open("rb") as file:
+                while at + _FRAME_HEAD <= size:
+                    file.seek(at)
+                    end = at + _FRAME_HEAD + int.from_bytes(file.read(4), "little")
+                    if end > size:
+                        break
+                    found, at = at, end
+                if found >= 0:
+                    file.seek(found)
+                    return file.read(at - found), (path, found)
+        return b"", None
 
     # Nets
 
@@ -169,6 +198,14 @@ class Folder:
     def metrics(self) -> list[dict[str, Any]]:
         return _read_lines(self._metrics)
 
+    def last_metrics(self) -> dict[str, Any]:
+        """The newest line, without a look at all the others; empty where there is none."""
+        with contextlib.suppress(FileNotFoundError), self._metrics.open("rb") as file:
+            file.seek(max(0, self._metrics.stat().st_size - (1 << 14)))
+            lines = _sound_lines(file.read().decode(errors="replace"))
+            return lines[-1] if lines else {}
+        return {}
+
     def arena(self) -> list[dict[str, Any]]:
         return _read_lines(self._arena)
 
@@ -188,10 +225,12 @@ class Folder:
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     """The whole lines of a file; the last may be torn."""
-    if not path.exists():
-        return []
+    return _sound_lines(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else []
+
+
+def _sound_lines(text: str) -> list[dict[str, Any]]:
     found = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in text.splitlines():
         with contextlib.suppress(ValueError):
             read = json.loads(line)
             if isinstance(read, dict) and "round" in read:

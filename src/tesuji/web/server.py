@@ -26,6 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 import tesuji
 from tesuji.games import family
 from tesuji.web import levels
+from tesuji.web.lab import Lab
 from tesuji.web.limits import Limits
 from tesuji.web.table import Desk, Message, Table, Trouble
 from tesuji.web.work import Pool
@@ -47,7 +48,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 # Streams: of these only the newest is worth sending to a client that is slow to read.
-_STREAMS = ("analysis", "review", "run")
+_STREAMS = ("analysis", "review")
 
 _log = logging.getLogger("tesuji.web")
 
@@ -186,7 +187,6 @@ class _Connection:
     async def _send(self) -> None:
         """What is waiting, one after the other; at the end a word of goodbye."""
         await self._send_text(self._server.welcome(own=self._own))
-        self._table.show()
         while self._gone is None:
             await self._changed.wait()
             self._changed.clear()
@@ -224,7 +224,7 @@ class Server:
         """``hosts``: names besides addresses and ``localhost`` under which the server may be asked for."""
         self.limits = limits or Limits()
         self._threads = threads or _cores()
-        self._runs = runs
+        self._lab = Lab(runs, self.limits.runs)
         self._hosts = {host.lower() for host in hosts}
         self._static = static.resolve()
         self._connections: dict[_Connection, str] = {}  # and their addresses
@@ -241,11 +241,12 @@ class Server:
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
-        self.desk = Desk(Pool(self._threads, loop.call_soon_threadsafe), self.limits)
+        self.desk = Desk(Pool(self._threads, loop.call_soon_threadsafe), self.limits, self._lab)
         try:
             yield
         finally:
             await asyncio.to_thread(self.desk.pool.close)
+            await asyncio.to_thread(self._lab.close)
 
     def welcome(self, *, own: bool) -> str:
         """The first message, made once."""
@@ -262,7 +263,7 @@ class Server:
                         name: [level.to_json() for level in levels.levels(tesuji.game(name))] for name in tesuji.games()
                     },
                     "default_level": levels.DEFAULT,
-                    "lab": False,
+                    "lab": own,
                     "own": own,
                     "limits": {"message": limits.message, "nodes": limits.nodes, "rate": limits.rate},
                 },

@@ -18,6 +18,7 @@ from tesuji.games import game as game_of
 from tesuji.players import Forfeit, Player
 from tesuji.thought import Thought
 from tesuji.web import levels, review
+from tesuji.web.lab import Lab, Seen
 from tesuji.web.limits import Limits
 from tesuji.web.tree import GameTree, from_json, to_json
 from tesuji.web.work import ANALYSIS, REPLY, REVIEW, Job, Pool, Steps
@@ -35,6 +36,7 @@ _LOOK = 0.05  # seconds that an analysis grows between looks at the clock
 _TELL = 0.2  # seconds between two reports of an analysis
 _CANDIDATES = 24
 _HINT_SECONDS = 0.6
+_WATCH = 2.0  # seconds between two looks at a run
 
 
 class Trouble(ValueError):  # noqa: N818 (what the pages call it)
@@ -46,11 +48,12 @@ class Trouble(ValueError):  # noqa: N818 (what the pages call it)
 
 
 class Desk:
-    """What all tables share: threads, limits, and how many analyses there are."""
+    """What all tables share: threads, limits, the Lab, and how many analyses there are."""
 
-    def __init__(self, pool: Pool, limits: Limits | None = None) -> None:
+    def __init__(self, pool: Pool, limits: Limits | None = None, lab: Lab | None = None) -> None:
         self.pool = pool
         self.limits = limits or Limits()
+        self.lab = lab
         self.analyses = 0
 
 
@@ -116,9 +119,10 @@ class Table:
                 self._load(command)
             case "save":
                 self._save(command)
+            case "lab":
+                self._lab(command)
             case "hello":
-                _text(command, "language", most=40)
-                self.show()
+                _text(command, "language", most=40)  # what is told comes with keys: the pages say it in any language
             case "ping":
                 self._tell({"is": "pong"})
             case _:
@@ -186,6 +190,8 @@ class Table:
                 raise Trouble("illegal", f"ply {ply}: {refusal}") from None
             node = tree.add(node, state, action)
             state = following
+        if command.get("resigned") is not None:
+            tree.nodes[node].resigned = _whole(command, "resigned") % 2
         self._set_up(tree, node, _seats(command, ["human", "human"]))
         self._show()
 
@@ -503,12 +509,12 @@ class Table:
         form, text = _text(command, "format", most=10), _text(command, "text", most=1 << 24)
         try:
             if form != "json":
-                raise Trouble("format", f"there is no format {form!r}: there is json")
+                raise Trouble("load", f"there is no format {form!r}: there is json")
             tree, node, seats = from_json(text, self._desk.limits.nodes)
         except Trouble:
             raise
         except ValueError as refusal:
-            raise Trouble("format", str(refusal)) from None
+            raise Trouble("load", str(refusal)) from None
         if seats is None or any(seat.startswith("player:") for seat in seats):
             seats = ["human", "human"]
         self._set_up(tree, node, seats)
@@ -518,13 +524,64 @@ class Table:
     def _save(self, command: Mapping[str, Any]) -> None:
         form = _text(command, "format", most=10)
         if form != "json":
-            raise Trouble("format", f"there is no format {form!r}: there is json")
+            raise Trouble("load", f"there is no format {form!r}: there is json")
         text = to_json(self._tree, seats=[seat.text for seat in self._seats], here=self._node)
         name = f"{self._tree.game.name}-{time.strftime('%Y%m%d-%H%M%S')}.{form}"
         self._tell({"is": "saved", "format": form, "name": name, "text": text})
 
+    # ── The Lab ──
+
+    def _lab(self, command: Mapping[str, Any]) -> None:
+        lab, what = self._desk.lab, command.get("what")
+        if lab is None or not self._own:
+            raise Trouble("lab", "the Lab is only for people at the server's own machine")
+        run = _text(command, "run", most=100) if command.get("run") is not None else None
+        self._cancel("lab")  # whatever is watched is watched no more
+        match what:
+            case "runs":
+                self._ask_lab(lambda: {"is": "runs", "runs": lab.runs()})
+            case "start":
+                game, minutes = _text(command, "game", most=100), command.get("minutes")
+                if not _is_number(minutes):
+                    raise Trouble("junk", "minutes must be a number")
+
+                def start() -> Message:
+                    name = lab.start(game, float(minutes), run)  # type: ignore[arg-type]  # a number
+                    return {"is": "runs", "runs": lab.runs(), "started": name}
+
+                self._ask_lab(start)
+            case "stop" if run is not None:
+
+                def stop() -> Message:
+                    lab.stop(run)
+                    return {"is": "runs", "runs": lab.runs()}
+
+                self._ask_lab(stop)
+            case "watch" if run is not None:
+                self._watch(lab, run, Seen(), 0.0)
+            case _:
+                raise Trouble("unknown", f"the Lab cannot do {str(what)[:30]!r} of {str(run)[:30]}")
+
+    def _ask_lab(self, ask: Callable[[], Message], then: Callable[[], None] | None = None, delay: float = 0.0) -> None:
+        def told(message: Message) -> None:
+            self._tell(message)
+            if then is not None:
+                then()
+
+        self._start("lab", _once(ask), done=told, patience=REPLY, most=60, delay=delay)
+
+    def _watch(self, lab: Lab, run: str, seen: Seen, delay: float) -> None:
+        """Looks at a run again and again, until another command concerns the Lab."""
+        self._ask_lab(lambda: {"is": "run", **lab.watch(run, seen)}, lambda: self._watch(lab, run, seen, _WATCH), delay)
+
 
 # ── Searches, in slices ──
+
+
+def _once(ask: Callable[[], Message]) -> Steps:
+    """One step."""
+    return ask()
+    yield
 
 
 def _reply(seat: _Seat, state: State) -> Steps:
