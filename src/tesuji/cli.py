@@ -137,6 +137,36 @@ def play(
     server.serve(server.Server(runs=runs, hosts=(*(names or []), host)), listening)
 
 
+@app.command("levels")
+def show_levels(
+    name: GameName,
+    games: Annotated[int, typer.Option(help="Games of each level against the next: an even number.")] = 20,
+    seconds: Annotated[float, typer.Option(help="Break a match off after so many seconds.")] = 60.0,
+    seed: Annotated[int, typer.Option(help="Another seed plays other games.")] = 1,
+    write: Annotated[bool, typer.Option("--write", help="Keep the ratings in levels.toml.")] = False,
+) -> None:
+    """Measure the levels of the web app by matches of each against the next."""
+    from tesuji.web import levels
+
+    def told(lower: str, higher: str, played: int, score: float) -> None:
+        print(f"{higher} scored {score:.0%} against {lower} in {played} games", file=sys.stderr, flush=True)
+
+    g = _game(name)
+    _at_least("seconds", seconds, 0.001)
+    try:
+        measured = levels.measure(g, games=games, seconds=seconds, seed=seed, watch=told)
+        print(f"{'level':11}{'rating':>7}{'error':>8}  player")
+        for level in measured:
+            print(f"{level.name:11}{level.rating:7.0f}{level.error:8.0f}  {level.player}")
+        if write:
+            command = f"tesuji levels {name} --games {games} --seconds {seconds:g} --seed {seed}"
+            print(levels.write(g, measured, command))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    except (ValueError, RuntimeError, OSError) as refusal:
+        _fail(refusal)
+
+
 @app.command("terminal")
 def play_in_terminal(
     name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game; without it you are asked.")] = None,

@@ -5,28 +5,38 @@ looks at less, and chooses among the moves that it likes. ``levels.toml`` has th
 ``tesuji levels GAME`` measured; a game that is not there has the ladder below, not measured.
 """
 
+import contextlib
+import time
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tesuji._core import Game
+from tesuji.records import GameRecord, write_safely
 
-__all__ = ["DEFAULT", "NAMES", "Level", "levels"]
+__all__ = ["DEFAULT", "NAMES", "Level", "Measured", "levels", "measure", "write"]
 
 NAMES = ("seedling", "novice", "casual", "club", "strong", "expert", "strongest")
 DEFAULT = "casual"
 
 # Visits for each action that a game has, so that a large board is looked at as thoroughly as a small one; temperature.
-_LADDER = ((1.0, 1.0), (2.0, 0.7), (5.0, 0.5), (15.0, 0.3), (50.0, 0.2), (150.0, 0.1))
+_LADDER = ((1, 1.0), (3, 0.8), (10, 0.5), (40, 0.3), (150, 0.15), (500, 0.05))
+_NET_LADDER = ((4, 1.0), (8, 0.7), (16, 0.5), (50, 0.3), (150, 0.15), (400, 0.05))
+# Visits times plies of the longest game: about a third of a second. On large boards the whole ladder is drawn together.
+_MOST = 6_000_000
 
 _FILE = Path(__file__).with_name("levels.toml")
+_HEADING = """# The levels of the games: a player, and its rating as `tesuji levels GAME --write` measured it.
+# Uniformly random play has the rating 0; the error is half of a 95 % interval.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A named player; its rating is 0 for uniformly random play."""
+    """A named player; uniformly random play has the rating 0."""
 
     name: str
     player: str
@@ -39,7 +49,7 @@ class Level:
 
 @cache
 def _file() -> dict[str, Any]:
-    return tomllib.loads(_FILE.read_text(encoding="utf-8")) if _FILE.exists() else {}
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 def levels(game: Game) -> list[Level]:
@@ -50,6 +60,87 @@ def levels(game: Game) -> list[Level]:
 
 
 def ladder(game: Game) -> list[Level]:
-    """The levels of a game that nobody measured."""
-    texts = [f"mcts:visits={round(share * game.actions)},temperature={t:g}" for share, t in _LADDER]
-    return [Level(name, text) for name, text in zip(NAMES, [*texts, "mcts:seconds=0.8"], strict=True)]
+    """The levels of a game as they are before anybody measured them."""
+    from tesuji.analysis import best_player
+
+    best = best_player(game)
+    if best == "net":
+        texts = [f"net:visits={visits},temperature={t:g}" for visits, t in _NET_LADDER]
+        best = "net:visits=1200"
+    else:
+        shrink = min(1.0, _MOST / game.max_plies / (_LADDER[-1][0] * game.actions))
+        texts = [
+            f"mcts:visits={max(2, round(share * shrink ** (i / (len(_LADDER) - 1)) * game.actions))},temperature={t:g}"
+            for i, (share, t) in enumerate(_LADDER)
+        ]
+    return [Level(name, text) for name, text in zip(NAMES, [*texts, best], strict=True)]
+
+
+# ── Measuring ──
+
+
+class _Enough(Exception):  # noqa: N818 (no error)
+    """A match has used its time."""
+
+
+Measured = Callable[[str, str, int, float], None]
+"""Is told of a match that has ended: who played whom, how many games, and the score of the second."""
+
+
+def measure(
+    game: Game, *, games: int = 20, seconds: float = 60.0, seed: int = 1, watch: Measured | None = None
+) -> list[Level]:
+    """The levels of a game with ratings from matches of each against the next, the first against random play.
+
+    ``seconds``: for a match; it is broken off then, but not before its first pair of games.
+    """
+    from tesuji import arena
+    from tesuji.ratings import bradley_terry
+
+    found = levels(game)
+    names = ["random", *(level.name for level in found)]
+    texts = ["random", *(level.player for level in found)]
+    points = [[0.0] * len(texts) for _ in texts]
+    for i in range(len(found)):
+        until = time.monotonic() + seconds
+        finished: dict[int, GameRecord] = {}
+
+        def look(records: Mapping[int, GameRecord], total: int, until: float = until, out: Any = finished) -> None:
+            out.clear()
+            out.update(records)
+            if time.monotonic() > until and {1, 2} <= set(records):
+                raise _Enough
+
+        with contextlib.suppress(_Enough):
+            arena.match(texts[i], texts[i + 1], game=game, games=games, seed=seed + i, watch=look)
+        played = arena.match_of(game, (texts[i], texts[i + 1]), finished.values())
+        score = played.losses + played.draws / 2
+        points[i + 1][i] += score
+        points[i][i + 1] += len(finished) - score
+        if watch is not None:
+            watch(names[i], names[i + 1], len(finished), score / len(finished))
+    rated = bradley_terry(points)
+    return [
+        replace(level, rating=float(round(rating.elo - rated[0].elo)), error=float(round(rating.error)))
+        for level, rating in zip(found, rated[1:], strict=True)
+    ]
+
+
+def write(game: Game, measured: list[Level], command: str) -> Path:
+    """Keeps measured levels in the file; the other games stay as they are."""
+    tables = dict(_file())
+    tables[game.name] = {"measured": command} | {
+        level.name: {"player": level.player, "rating": level.rating, "error": level.error} for level in measured
+    }
+    text = _HEADING
+    for name, table in sorted(tables.items()):
+        text += f'\n["{name}"]\nmeasured = "{table["measured"]}"\n'
+        for level in NAMES:
+            fields = table[level]
+            text += (
+                f'{level:9} = {{ player = "{fields["player"]}", rating = {fields["rating"]:g}, '
+                f"error = {fields['error']:g} }}\n"
+            )
+    write_safely(_FILE, text)
+    _file.cache_clear()
+    return _FILE

@@ -29,6 +29,10 @@ class Limits:
     """After so long without a command (a ping is none) a connection is closed."""
     reply_seconds: float = 60.0
     """Work for one move of a program."""
+    player_memory: int = 1 << 27
+    """Bytes of the tree of a program while it thinks."""
+    kept_memory: int = 1 << 21
+    """Bytes of that tree that are kept for the next move; a larger one is given up."""
     analysis_seconds: float = 120.0
     """Work on one position."""
     analysis_memory: int = 1 << 26

@@ -29,6 +29,7 @@ from tesuji.web import levels
 from tesuji.web.lab import Lab
 from tesuji.web.limits import Limits
 from tesuji.web.table import Desk, Message, Table, Trouble
+from tesuji.web.tree import has_sgf
 from tesuji.web.work import Pool
 
 __all__ = ["Server", "bind", "serve"]
@@ -75,7 +76,7 @@ def describe(name: str) -> Message:
         "cells": [game.locate(action) for action in range(game.actions)],
         "texts": [game.text(action) for action in range(game.actions)],
         "ownable": [bool(cell) for cell in game.ownable().ravel()],
-        "sgf": False,
+        "sgf": has_sgf(game),
         "owned": game.owned,
         "scored": game.scored,
         "symmetries": game.symmetries,

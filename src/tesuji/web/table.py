@@ -14,13 +14,14 @@ from typing import Any
 
 from tesuji import players
 from tesuji._core import Game, State
+from tesuji.analysis import Analysis
 from tesuji.games import game as game_of
 from tesuji.players import Forfeit, Player
 from tesuji.thought import Thought
 from tesuji.web import levels, review
 from tesuji.web.lab import Lab, Seen
 from tesuji.web.limits import Limits
-from tesuji.web.tree import GameTree, from_json, to_json
+from tesuji.web.tree import GameTree, from_json, from_sgf, to_json, to_sgf
 from tesuji.web.work import ANALYSIS, REPLY, REVIEW, Job, Pool, Steps
 
 __all__ = ["Desk", "Message", "Table", "Trouble"]
@@ -64,6 +65,13 @@ class _Seat:
     made: Player | None = None
 
 
+@dataclass(slots=True)
+class _Eye:
+    """An analysis from one position to the next; jobs one after the other use it."""
+
+    analysis: Analysis | None = None
+
+
 class Table:
     """Obeys commands. ``tell`` takes what is to be told; ``own``: the person sits at this very machine."""
 
@@ -73,8 +81,8 @@ class Table:
         self._own = own
         self._id = secrets.token_hex(4)
         self._jobs: dict[str, Job] = {}
-        self._holds: set[str] = set()  # jobs that count as analyses
-        self._analysing = False
+        self._holds: set[str] = set()  # what counts as an analysis here
+        self._eye: _Eye | None = None  # of the analysis that is on
         self._set_up(GameTree(game_of("ultimate"), desk.limits.nodes), 0, ["human", levels.DEFAULT])
 
     # ── Commands ──
@@ -105,11 +113,13 @@ class Table:
                 self._show()
             case "pause":
                 self._paused = _flag(command, "on")
+                if self._paused:
+                    self._cancel("reply")
                 self._show()
             case "hint":
                 self._hint()
             case "analyse":
-                self._analysing = _flag(command, "on")
+                self._switch(_flag(command, "on"))
                 self._look()
             case "review":
                 self._review()
@@ -132,11 +142,12 @@ class Table:
         """Stops all that is under way."""
         for kind in list(self._jobs):
             self._cancel(kind)
+        self._switch(False)
 
     def _set_up(self, tree: GameTree, node: int, seats: list[str]) -> None:
         made = [self._sit(tree.game, text) for text in seats]
-        self.close()
-        self._jobs.clear()
+        for kind in ("reply", "hint", "review"):
+            self._cancel(kind)
         self._tree = tree
         self._seats = made
         self._paused = False
@@ -285,7 +296,7 @@ class Table:
         watched = all(seat.player is not None for seat in self._seats)
         self._start(
             "reply",
-            _reply(seat, self._state),
+            _reply(seat, self._state, self._desk.limits),
             done=lambda thought: self._replied(side, thought),
             patience=REPLY,
             most=self._desk.limits.reply_seconds,
@@ -320,10 +331,7 @@ class Table:
         before = self._jobs.get(kind)
         self._cancel(kind)
         if holds:
-            if self._desk.analyses >= self._desk.limits.analyses:
-                raise Trouble("busy", "too many people are analysing right now: try again in a minute")
-            self._desk.analyses += 1
-            self._holds.add(kind)
+            self._hold(kind)
 
         def fail(trouble: Exception) -> None:
             self._cancel(kind)
@@ -362,18 +370,30 @@ class Table:
         if job is None or job.cancelled:
             return
         job.cancel()
-        if kind in self._holds:
-            self._holds.discard(kind)
-            self._desk.analyses -= 1
+        self._release(kind)
         if kind == "reply":
             self._tell({"is": "thinking", "on": False, "seat": self._state.to_play, "visits": 0})
 
+    def _hold(self, kind: str) -> None:
+        """Counts an analysis, which takes memory, against the limit for all tables."""
+        if kind in self._holds:
+            return
+        if self._desk.analyses >= self._desk.limits.analyses:
+            raise Trouble("busy", "too many people are analysing right now: try again in a minute")
+        self._desk.analyses += 1
+        self._holds.add(kind)
+
+    def _release(self, kind: str) -> None:
+        if kind in self._holds:
+            self._holds.discard(kind)
+            self._desk.analyses -= 1
+
     def _stop(self) -> None:
         """Whatever is being computed."""
-        if self._thinking():
-            self._paused = True
-        self._analysing = False
-        self.close()
+        self._paused = self._paused or self._thinking()
+        self._switch(False)
+        for kind in ("reply", "hint", "review"):
+            self._cancel(kind)
         self.show()
 
     # ── What is told ──
@@ -442,20 +462,29 @@ class Table:
 
     # ── Analysis ──
 
+    def _switch(self, on: bool) -> None:
+        """The analysis on or off."""
+        if on and self._eye is None:
+            self._hold("eye")
+            self._eye = _Eye()
+        elif not on:
+            self._cancel("analyse")
+            self._release("eye")
+            self._eye = None
+
     def _look(self) -> None:
         """The analysis follows the position."""
-        if not self._analysing or self._result() is not None:
-            self._cancel("analyse")
+        self._cancel("analyse")
+        if self._eye is None or self._result() is not None:
             return
         node, limits = self._node, self._desk.limits
         self._start(
             "analyse",
-            _analysing(self._state, limits.analysis_memory, limits.analysis_seconds),
+            _analysing(self._eye, self._state, limits.analysis_memory, limits.analysis_seconds),
             tell=lambda told: self._tell({"is": "analysis", "node": node, **told}),
-            done=lambda _: self._cancel("analyse"),
+            done=lambda _: None,
             patience=ANALYSIS,
             most=2 * limits.analysis_seconds,
-            holds=True,
         )
 
     def _hint(self) -> None:
@@ -506,13 +535,13 @@ class Table:
     # ── Files ──
 
     def _load(self, command: Mapping[str, Any]) -> None:
-        form, text = _text(command, "format", most=10), _text(command, "text", most=1 << 24)
+        form, text = _form(command), _text(command, "text", most=self._desk.limits.message)
+        seats: list[str] | None = None
         try:
-            if form != "json":
-                raise Trouble("load", f"there is no format {form!r}: there is json")
-            tree, node, seats = from_json(text, self._desk.limits.nodes)
-        except Trouble:
-            raise
+            if form == "sgf":
+                tree, node = from_sgf(text, self._desk.limits.nodes)
+            else:
+                tree, node, seats = from_json(text, self._desk.limits.nodes)
         except ValueError as refusal:
             raise Trouble("load", str(refusal)) from None
         if seats is None or any(seat.startswith("player:") for seat in seats):
@@ -522,10 +551,8 @@ class Table:
         self._show()
 
     def _save(self, command: Mapping[str, Any]) -> None:
-        form = _text(command, "format", most=10)
-        if form != "json":
-            raise Trouble("load", f"there is no format {form!r}: there is json")
-        text = to_json(self._tree, seats=[seat.text for seat in self._seats], here=self._node)
+        form, seats = _form(command), [seat.text for seat in self._seats]
+        text = to_sgf(self._tree, seats) if form == "sgf" else to_json(self._tree, seats=seats, here=self._node)
         name = f"{self._tree.game.name}-{time.strftime('%Y%m%d-%H%M%S')}.{form}"
         self._tell({"is": "saved", "format": form, "name": name, "text": text})
 
@@ -584,17 +611,23 @@ def _once(ask: Callable[[], Message]) -> Steps:
     yield
 
 
-def _reply(seat: _Seat, state: State) -> Steps:
+def _reply(seat: _Seat, state: State, limits: Limits) -> Steps:
     if seat.made is None:
         assert seat.player is not None
-        seat.made = players.player(seat.player, state.game, seed=random.getrandbits(60))
-    return (yield from players.thinking(seat.made, state))
+        text = seat.player
+        if text.startswith(("mcts", "net")):
+            text += f"{',' if ':' in text else ':'}memory={limits.player_memory}"
+        seat.made = players.player(text, state.game, seed=random.getrandbits(60))
+    thought = yield from players.thinking(seat.made, state)
+    if thought.memory > limits.kept_memory:
+        seat.made = None  # with all tables together, what trees keep between moves would be too much
+    return thought
 
 
-def _analysing(state: State, memory: int, seconds: float) -> Steps:
-    from tesuji.analysis import Analysis
-
-    analysis = Analysis(state.game, memory=memory)
+def _analysing(eye: _Eye, state: State, memory: int, seconds: float) -> Steps:
+    if eye.analysis is None or eye.analysis.state.game != state.game:
+        eye.analysis = Analysis(state.game, memory=memory)
+    analysis = eye.analysis
     analysis.look(state)
     began = told = time.perf_counter()
     owners = analysis.ownership()
@@ -614,8 +647,6 @@ def _analysing(state: State, memory: int, seconds: float) -> Steps:
 
 
 def _hinting(state: State, memory: int) -> Steps:
-    from tesuji.analysis import Analysis
-
     analysis = Analysis(state.game, memory=memory)
     analysis.look(state)
     until = time.perf_counter() + _HINT_SECONDS
@@ -679,6 +710,13 @@ def _text(command: Mapping[str, Any], key: str, *, most: int) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise Trouble("junk", f"{key} must be a text of at most {most} characters")
     return value
+
+
+def _form(command: Mapping[str, Any]) -> str:
+    form = _text(command, "format", most=20)
+    if form not in ("sgf", "json"):
+        raise Trouble("load", f"there is no format {form!r}: there are sgf and json")
+    return form
 
 
 def _whole(command: Mapping[str, Any], key: str) -> int:

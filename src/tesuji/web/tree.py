@@ -1,4 +1,4 @@
-"""One game with its variations: a tree of moves. Its form in JSON is in docs/web.md.
+"""One game with its variations: a tree of moves. It can be written as SGF, and as JSON (docs/web.md has the form).
 
 Nodes are numbered in the order in which they came; 0 is the start. A node's first child is its main line.
 """
@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tesuji._core import Game, State
+from tesuji.games import game as game_of
+from tesuji.protocols import sgf
 
-__all__ = ["FORMAT", "GameTree", "Node", "from_json", "to_json"]
+__all__ = ["FORMAT", "GameTree", "Node", "from_json", "from_sgf", "has_sgf", "to_json", "to_sgf"]
 
 FORMAT = "tesuji game 1"
 
@@ -173,9 +175,7 @@ def from_json(text: str, most: int) -> tuple[GameTree, int, list[str] | None]:
 def _game(name: object, numbers: object) -> Game:
     if not isinstance(name, str) or not isinstance(numbers, dict):
         raise ValueError('"game" must be a text, and "numbers" must be numbers by name')
-    from tesuji.games import game
-
-    game(name.partition(":")[0])  # refuses an unknown name with a suggestion
+    game_of(name.partition(":")[0])  # refuses an unknown name with a suggestion
     try:
         return Game(name, numbers)
     except TypeError as refusal:
@@ -195,7 +195,59 @@ def _add_line(tree: GameTree, after: int, moves: object, what: str) -> None:
             following = state.play(action)
         except ValueError as refusal:
             raise ValueError(f"ply {ply}: {refusal}") from None
+        before = len(tree)
         number = tree.add(after, state, action)
-        if number != len(tree) - 1:
+        if len(tree) == before:
             raise ValueError(f"ply {ply}: {move[:20]} is there twice after node {after}")
         after, state = number, following
+
+
+# ── SGF ──
+
+
+def has_sgf(game: Game) -> bool:
+    """Whether SGF has words for a game."""
+    try:
+        sgf.write(sgf.Sgf(game))
+    except ValueError:
+        return False
+    return True
+
+
+def to_sgf(tree: GameTree, seats: list[str]) -> str:
+    """A tree as a text; who sat where and the result of the main line go with it."""
+    written = sgf.Sgf(tree.game, info={"PB": seats[0], "PW": seats[1]})
+    written.nodes = [sgf.Node(-1 if node.parent is None else node.parent, node.action) for node in tree.nodes]
+    last = _main_line(tree)[-1]
+    state = tree.state(last)
+    result, reason = tree.result(last, state)
+    if result is not None:
+        margin = "R" if reason == "resign" else f"{abs(state.score):g}" if state.score else ""
+        written.info["RE"] = "0" if result == 0 else f"{'B' if result > 0 else 'W'}+{margin}"
+    return sgf.write(written)
+
+
+def from_sgf(text: str, most: int) -> tuple[GameTree, int]:
+    """The tree, and the end of its main line."""
+    read = sgf.read(text)
+    tree = GameTree(read.game, most)
+    numbers = [0]
+    states: dict[int, State] = {0: tree.game.start()}
+    for node in read.nodes[1:]:
+        parent = numbers[node.parent]
+        assert node.action is not None
+        state = states[parent] if parent in states else tree.state(parent)
+        number = tree.add(parent, state, node.action)
+        numbers.append(number)
+        states = {number: state.play(node.action)}  # mostly the next one follows
+    last = _main_line(tree)[-1]
+    if read.info.get("RE", "").upper().endswith(("+R", "+RESIGN")) and tree.state(last).result is None:
+        tree.nodes[last].resigned = 1 if read.info["RE"].upper().startswith("B") else 0
+    return tree, last
+
+
+def _main_line(tree: GameTree) -> list[int]:
+    found = [0]
+    while children := tree.nodes[found[-1]].children:
+        found.append(children[0])
+    return found
