@@ -131,7 +131,7 @@ class _Book:
         if among and not exact:
             loss = 0.0
         best = action if among else min(self._best[ply], default=action)
-        word = ("gives the result away" if loss else "keeps") if exact else verdict(loss, best=among)
+        word = ("gives" if loss else "keeps") if exact else verdict(loss, best=among)
         return {
             "ply": ply + 1,
             "action": action,

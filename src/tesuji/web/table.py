@@ -83,6 +83,7 @@ class Table:
         self._jobs: dict[str, Job] = {}
         self._holds: set[str] = set()  # what counts as an analysis here
         self._eye: _Eye | None = None  # of the analysis that is on
+        self._serial = -1  # of the game: 0 is the one that a table begins with
         self._set_up(GameTree(game_of("ultimate"), desk.limits.nodes), 0, ["human", levels.DEFAULT])
 
     # ── Commands ──
@@ -151,6 +152,7 @@ class Table:
         self._tree = tree
         self._seats = made
         self._paused = False
+        self._serial += 1
         self._move_to(node)
 
     def _move_to(self, node: int) -> None:
@@ -418,6 +420,7 @@ class Table:
         told: Message = {
             "is": "position",
             "id": self._id,
+            "serial": self._serial,
             "game": game.name,
             "numbers": game.numbers,
             "seats": [seat.text for seat in self._seats],
@@ -430,6 +433,7 @@ class Table:
                     "parent": n.parent,
                     "action": n.action,
                     "text": None if n.action is None else game.text(n.action),
+                    "mover": n.mover,
                 }
                 for n in nodes
             ],
