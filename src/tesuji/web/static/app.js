@@ -1,6 +1,6 @@
 /** @file The play page: what the server says becomes a board and panels; what the visitor does becomes messages. */
 
-import { analysisPanel } from "./analysis.js";
+import { AnalysisPanel } from "./analysis.js";
 import { Board } from "./board.js";
 import { valueGraph } from "./chart.js";
 import { h, icon, need } from "./dom.js";
@@ -77,6 +77,21 @@ const board = new Board(need("board"), {
   choose: (action) => confirmBar(action),
   look: (action) => lookAt(action),
   name: cellName,
+});
+
+const analysisPanel = new AnalysisPanel(need("panel-analysis"), {
+  turn: analyse,
+  layers: (next) => {
+    layers = next;
+    kept.set("layers", layers);
+    showOverlay();
+    showAnalysisPanel();
+  },
+  look: (candidate) => {
+    sequence = candidate?.actions ?? [];
+    showOverlay();
+  },
+  play: (action) => mayPlay() && play(action),
 });
 
 const connection = new Connection({ hear, state: connectionState });
@@ -474,25 +489,7 @@ function showGraph() {
 }
 
 function showAnalysisPanel() {
-  if (!position || !game) return;
-  analysisPanel(
-    need("panel-analysis"),
-    { on: analysing, analysis, layers, owned: game.owned, mover: position.to_play, texts: game.texts },
-    {
-      turn: analyse,
-      layers: (next) => {
-        layers = next;
-        kept.set("layers", layers);
-        showOverlay();
-        showAnalysisPanel();
-      },
-      look: (candidate) => {
-        sequence = candidate?.actions ?? [];
-        showOverlay();
-      },
-      play: (action) => mayPlay() && play(action),
-    },
-  );
+  if (position && game) analysisPanel.show({ on: analysing, analysis, layers, owned: game.owned, mover: position.to_play, texts: game.texts });
 }
 
 /** @param {boolean} on */

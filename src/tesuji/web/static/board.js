@@ -693,6 +693,8 @@ export class Board {
     this.svg.addEventListener("pointerdown", (event) => {
       this.#touched = /** @type {PointerEvent} */ (event).pointerType === "touch";
     });
+    // The pointer takes no focus: arrow keys then still step through the game.
+    this.svg.addEventListener("mousedown", (event) => event.preventDefault());
     this.svg.addEventListener("pointerover", (event) => {
       if (/** @type {PointerEvent} */ (event).pointerType === "touch") return;
       this.#hover(action(event));
@@ -712,7 +714,8 @@ export class Board {
     });
     this.svg.addEventListener("focusin", (event) => {
       const at = action(event);
-      if (at !== null && event.target instanceof Element && event.target.matches(":focus-visible")) this.#hover(at);
+      if (at !== null) this.#place(at);
+      if (event.target instanceof Element && event.target.matches(":focus-visible")) this.#hover(at);
     });
     this.svg.addEventListener("focusout", () => this.#hover(null));
     this.svg.addEventListener("keydown", (event) => this.#press(/** @type {KeyboardEvent} */ (event)));

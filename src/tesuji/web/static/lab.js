@@ -13,7 +13,6 @@ import { currentLanguage, known, switches, t } from "./words.js";
 /** Which columns of metrics.jsonl a picture shows. */
 const PICTURES = { loss: ["loss", "policy_loss", "value_loss"], entropy: ["policy_entropy", "target_entropy"] };
 const PACE = 450; // milliseconds between moves of the replay
-const EVERY = 4000; // milliseconds between looks at the list of runs
 
 /** @type {Game[]} */
 let games = [];
@@ -26,9 +25,11 @@ let watched = null;
 let metrics = [];
 /** @type {{minutes: number, rating: number | null, error: number | null}[]} */
 let arena = [];
-/** @type {{name: string, moves: string[], positions: string[][], owners?: (number[] | null)[]} | null} */
+/** @type {{name: string, moves: string[], glyphs: string[][], owners?: (number[] | null)[]} | null} */
 let record = null;
 let ply = 0;
+/** Why the run failed, if it did. @type {string | null} */
+let trouble = null;
 let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const board = new Board(need("board"));
@@ -40,7 +41,6 @@ const connection = new Connection({
   },
 });
 switches(showAll);
-setInterval(() => open && connection.send({ do: "lab", what: "runs" }), EVERY);
 setInterval(() => playing && record && step(1), PACE);
 
 /** @param {any} message */
@@ -49,19 +49,27 @@ function hear(message) {
     games = message.games;
     open = message.lab;
     if (open) connection.send({ do: "lab", what: "runs" });
-    if (watched) watch(watched);
     showAll();
   } else if (message.is === "runs") {
     runs = message.runs;
-    if (!watched && runs.length) watch((runs.find((run) => run.alive) ?? runs[0]).name);
+    // The server stops watching while it is asked something else.
+    const name = message.started ?? watched ?? (runs.find((run) => run.alive) ?? runs[0])?.name;
+    if (name) watch(name);
     showRuns();
   } else if (message.is === "run" && message.run === watched) {
-    metrics = [...metrics, ...(message.metrics ?? [])];
-    arena = message.arena ?? arena;
-    if (message.game && message.game.moves.join() !== record?.moves.join()) {
+    if (message.first) [metrics, arena] = [[], []];
+    metrics = [...metrics, ...message.metrics];
+    arena = [...arena, ...message.arena];
+    if (message.trouble && message.trouble !== trouble) toast(message.trouble);
+    trouble = message.trouble;
+    if (message.game) {
       record = message.game;
       ply = 0;
     }
+    const listed = runs.find((run) => run.name === watched);
+    if (listed) Object.assign(listed, { alive: message.alive }, message.minutes === undefined ? {} : { minutes: message.minutes, games: message.games, steps: message.steps });
+    else runs = [{ name: message.run, game: "", minutes: 0, games: 0, steps: 0, alive: message.alive }, ...runs];
+    showRuns();
     showCharts();
     showGame();
   } else if (message.is === "trouble") {
@@ -78,10 +86,8 @@ function toast(text) {
 
 /** @param {string} name */
 function watch(name) {
+  if (watched !== name) [metrics, arena, record] = [[], [], null];
   watched = name;
-  metrics = [];
-  arena = [];
-  record = null;
   connection.send({ do: "lab", what: "watch", run: name });
   showRuns();
   showCharts();
@@ -144,7 +150,7 @@ function showCharts() {
 /** @param {number} plies */
 function step(plies) {
   if (!record) return;
-  const end = record.positions.length - 1;
+  const end = record.glyphs.length - 1;
   // A replay that came to its end begins again.
   ply = playing && ply === end ? 0 : Math.max(0, Math.min(end, ply + plies));
   showGame();
@@ -158,7 +164,7 @@ function showGame() {
   if (!record || !game) return;
   board.set(game, t("say.board", { game: gameName(game), size: sizeName(game) }));
   const last = ply > 0 ? game.texts.indexOf(record.moves[ply - 1]) : -1;
-  board.show({ glyphs: record.positions[ply], legal: [], mover: 0, open: false, last: last < 0 ? null : last, owners: record.owners?.[ply] ?? null });
+  board.show({ glyphs: record.glyphs[ply], legal: [], mover: 0, open: false, last: last < 0 ? null : last, owners: record.owners?.[ply] ?? null });
   /** @param {string} picture @param {string} label @param {() => void} act */
   const button = (picture, label, act) => h("button", { type: "button", class: "round", id: `lab-${picture}`, "aria-label": label, title: label, onclick: act }, icon(picture));
   const focused = need("steps").contains(document.activeElement) ? document.activeElement?.id : "";
@@ -177,7 +183,7 @@ function showGame() {
     button(playing ? "pause" : "play", t("lab.play"), toggle),
     button("forward", t("do.forward"), by(1)),
     button("last", t("do.last"), by(Infinity)),
-    h("span", { class: "count" }, `${ply} / ${record.positions.length - 1}`),
+    h("span", { class: "count" }, `${ply} / ${record.glyphs.length - 1}`),
   );
   if (focused) (document.getElementById(focused) ?? document.getElementById(playing ? "lab-pause" : "lab-play"))?.focus();
 }

@@ -21,7 +21,6 @@ export const CATALOGUE = {
   "page.cancel": ["Cancel", "取消", "取消"],
   "page.lost": ["Connection lost. Trying again…", "连接中断，正在重连……", "連線中斷，正在重新連線……"],
   "page.back": ["Connected again", "已重新连接", "已重新連線"],
-  "page.connecting": ["Connecting…", "正在连接……", "正在連線……"],
 
   // Games
   "game.ultimate": ["Ultimate Tic-Tac-Toe", "终极井字棋", "終極井字棋"],
@@ -138,7 +137,6 @@ export const CATALOGUE = {
   "say.hint": ["Hint: {move}", "提示：{move}", "提示：{move}"],
   "say.copied": ["Link copied", "链接已复制", "連結已複製"],
   "say.saved": ["Saved {name}", "已保存 {name}", "已儲存 {name}"],
-  "say.loaded": ["Opened {name}", "已打开 {name}", "已開啟 {name}"],
   "say.too-big": ["That file is too big.", "文件太大。", "檔案太大。"],
   "say.board": ["{game} board, {size}", "{game}棋盘，{size}", "{game}棋盤，{size}"],
 
