@@ -129,7 +129,7 @@ export class AnalysisPanel {
       row.className = `shade-${shade(candidate.loss)}`;
       button.textContent = moveName(texts[candidate.action]);
       cells[0].textContent = `${percent(candidate.value, mover)}%`;
-      cells[1].textContent = candidate.loss < 0.005 ? "·" : `−${Math.round(50 * candidate.loss)}`;
+      cells[1].textContent = candidate.loss < 0.01 ? "·" : `−${Math.round(50 * candidate.loss)}`;
       cells[2].textContent = candidate.line.slice(1, 6).map(moveName).join(" ");
       share.style.setProperty("--share", String(candidate.visits / most));
     });

@@ -203,7 +203,7 @@ function showAll() {
     drawn: game.look === "edges" ? whoDrew() : undefined,
   });
   document.title = `${gameName(game)} · Tesuji`;
-  need("title").textContent = `${gameName(game)} · ${sizeName(game)}`;
+  need("title").textContent = [gameName(game), sizeName(game), ...rulesText()].join(" · ");
   showSeats();
   showControls();
   showResult();
@@ -218,6 +218,15 @@ function mayPlay() {
 /** Rule numbers that differ from the usual ones. */
 function changedNumbers() {
   return Object.fromEntries(Object.entries(position?.numbers ?? {}).filter(([key, value]) => value !== game?.numbers[key]?.default));
+}
+
+/** The same in words. */
+function rulesText() {
+  return Object.entries(changedNumbers()).map(([key, value]) => {
+    const name = known(`number.${key}`) ? t(`number.${key}`) : key;
+    const range = game?.numbers[key];
+    return range?.most === 1 && range.step === 1 ? name : `${name} ${value}`;
+  });
 }
 
 /** The texts of the moves up to the position. */
@@ -357,13 +366,14 @@ function showResult() {
   const place = need("result");
   need("turn").textContent = turnText();
   place.hidden = !position || position.result === null;
+  need("turn").hidden = !place.hidden;
   if (place.hidden) return;
   place.replaceChildren(
     h("p", {}, h("strong", {}, turnText()), " ", h("span", {}, resultWhy())),
     h(
       "div",
       { class: "row" },
-      h("button", { type: "button", class: "quiet", id: "result-review", onclick: startReview }, icon("review"), t("do.review")),
+      !review && h("button", { type: "button", class: "quiet", id: "result-review", onclick: startReview }, icon("review"), t("do.review")),
       h("button", { type: "button", class: "primary", id: "result-again", onclick: again }, t("do.again")),
     ),
   );
@@ -509,6 +519,7 @@ function startReview() {
   review = { progress: [0, position.path.length - 1], values: [], moves: [], accuracy: [null, null], done: false };
   reviewed = position.path;
   connection.send({ do: "review" });
+  showResult();
   showReviewPanel();
 }
 

@@ -92,7 +92,7 @@ class Crossings {
     return svg(
       "g",
       {},
-      svg("rect", { class: "wood", x, y, width, height, rx: 10 }),
+      svg("rect", { class: "wood", x, y, width, height }),
       svg("path", { class: "grain", d: grain }),
       svg("path", { class: "grid", d: lines }),
       svg("rect", { class: "frame", x: 0, y: 0, width: right, height: bottom }),
@@ -200,7 +200,7 @@ class Cells {
 
   ground() {
     const [x, y, width, height] = this.box;
-    const ground = svg("g", {}, svg("rect", { class: "desk", x, y, width, height, rx: 10 }));
+    const ground = svg("g", {}, svg("rect", { class: "desk", x, y, width, height }));
     for (const cells of this.blocks()) {
       const frame = this.frame(cells);
       let lines = "";
@@ -270,7 +270,7 @@ class Edges {
   ground() {
     const [x, y, width, height] = this.box;
     const { rows, cols, cells } = this.shape;
-    const ground = svg("g", {}, svg("rect", { class: "desk", x, y, width, height, rx: 10 }));
+    const ground = svg("g", {}, svg("rect", { class: "desk", x, y, width, height }));
     for (const cell of cells) if (cell !== null) ground.append(svg("path", { class: "guide", d: this.path(cell) }));
     return ground;
   }
@@ -350,18 +350,20 @@ function cross(x, y, half, glyph) {
  * @param {number} [bottom]
  */
 function letters(shape, x, y, away, bottom) {
-  const group = svg("g", { class: "coordinates", "aria-hidden": "true" });
+  // About one size on the screen, whatever the board's.
+  const size = 12.5 * Math.max(0.6, Math.min(1.3, Math.max(shape.rows, shape.cols) / 9));
+  const group = svg("g", { class: "coordinates", "aria-hidden": "true", "font-size": size.toFixed(1) });
   /** @type {Map<number, string>} */
   const texts = new Map();
   shape.cells.forEach((cell, action) => cell !== null && texts.set(cell, shape.texts[action]));
   const low = (bottom ?? (shape.rows - 1) * UNIT) + away;
   for (let col = 0; col < shape.cols; col++) {
     const text = /^[a-z]+/i.exec(texts.get((shape.rows - 1) * shape.cols + col) ?? "");
-    if (text) group.append(svg("text", { x: x(col), y: low + 4 }, text[0]));
+    if (text) group.append(svg("text", { x: x(col), y: low + size / 3 }, text[0]));
   }
   for (let row = 0; row < shape.rows; row++) {
     const text = /\d+$/.exec(texts.get(row * shape.cols) ?? "");
-    if (text) group.append(svg("text", { x: -away, y: y(row) + 4 }, text[0]));
+    if (text) group.append(svg("text", { x: -away, y: y(row) + size / 3 }, text[0]));
   }
   return group;
 }

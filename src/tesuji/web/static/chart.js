@@ -3,7 +3,8 @@
 import { svg } from "./dom.js";
 import { percent } from "./names.js";
 
-const WIDTH = 320;
+const WIDTH = 320; // of a graph
+const BROAD = 480; // of curves
 
 /**
  * How a game went: First's chance over the plies. A click jumps there.
@@ -77,28 +78,28 @@ function ticks(low, high, count) {
  */
 export function curves(host, { title, axis, curves: all }) {
   const filled = all.filter((curve) => curve.points.length);
-  const height = 190;
+  const height = 200;
   const [left, right, top, bottom] = [38, 10, 26, 30];
-  const picture = svg("svg", { class: "curves", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": title });
+  const picture = svg("svg", { class: "curves", viewBox: `0 0 ${BROAD} ${height}`, role: "img", "aria-label": title });
   picture.append(svg("text", { class: "curves-title", x: 4, y: 14 }, title));
   const points = filled.flatMap((curve) => curve.points);
   if (points.length) {
     const xs = points.map((point) => point.x);
     const ys = points.flatMap((point) => [point.y - (point.error ?? 0), point.y + (point.error ?? 0)]);
-    const [low, high] = [Math.min(...xs), Math.max(...xs, Math.min(...xs) + 0.1)];
+    const [low, high] = [0, Math.max(...xs, 0.1)];
     const [under, over] = [Math.min(...ys), Math.max(...ys, Math.min(...ys) + 1e-3)];
     /** @param {number} at */
-    const x = (at) => left + ((WIDTH - left - right) * (at - low)) / (high - low);
+    const x = (at) => left + ((BROAD - left - right) * (at - low)) / (high - low);
     /** @param {number} at */
     const y = (at) => height - bottom - ((height - top - bottom) * (at - under)) / (over - under);
     for (const tick of ticks(under, over, 4)) {
       picture.append(
-        svg("path", { class: "curves-grid", d: `M${left} ${y(tick).toFixed(1)}H${WIDTH - right}` }),
+        svg("path", { class: "curves-grid", d: `M${left} ${y(tick).toFixed(1)}H${BROAD - right}` }),
         svg("text", { class: "curves-tick end", x: left - 5, y: y(tick) + 3.5 }, String(tick)),
       );
     }
     for (const tick of ticks(low, high, 5)) picture.append(svg("text", { class: "curves-tick", x: x(tick), y: height - 14 }, String(tick)));
-    picture.append(svg("text", { class: "curves-tick end", x: WIDTH - right, y: height - 2 }, axis));
+    picture.append(svg("text", { class: "curves-tick end", x: BROAD - right, y: height - 2 }, axis));
     filled.forEach((curve, number) => {
       const group = svg("g", { class: `curve curve-${number}` });
       for (const point of curve.points) {
@@ -107,7 +108,7 @@ export function curves(host, { title, axis, curves: all }) {
       group.append(svg("path", { d: curve.points.map((point, at) => `${at ? "L" : "M"}${x(point.x).toFixed(1)} ${y(point.y).toFixed(1)}`).join("") }));
       const end = curve.points[curve.points.length - 1];
       group.append(svg("circle", { cx: x(end.x), cy: y(end.y), r: 2.8 }));
-      const place = WIDTH - right - 62 * (filled.length - 1 - number);
+      const place = BROAD - right - 70 * (filled.length - 1 - number);
       if (filled.length > 1) group.append(svg("text", { class: "curves-name end", x: place, y: 14 }, curve.name));
       picture.append(group);
     });

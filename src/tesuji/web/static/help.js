@@ -43,7 +43,7 @@ export function helpDialog(dialog, game, docs) {
         h("p", { class: "swatches" }, ...[1, 2, 3, 4, 5].map((number) => h("span", { class: `swatch shade-${number}` }))),
         h("p", {}, t("help.colours-about")),
         h("h3", {}, t("help.keys")),
-        h("dl", { class: "keys" }, ...KEYS.flatMap(([keys, what]) => [h("dt", {}, ...keys.map((key) => h("kbd", {}, key))), h("dd", {}, t(what))])),
+        h("dl", { class: "keys" }, ...KEYS.map(([keys, what]) => h("div", {}, h("dt", {}, ...keys.map((key) => h("kbd", {}, key))), h("dd", {}, t(what))))),
       ),
     ),
   );

@@ -49,8 +49,9 @@ export function newGameDialog(dialog, welcome, now, start) {
   if (now.here) choice.games[(choice.family = now.game.family)] = now.game.name;
   const families = [...new Set(welcome.games.map((game) => game.family))];
   if (!families.includes(choice.family)) choice.family = families[0];
-  /** @type {Record<string, number>} */
+  /** Rule numbers that were set, and for which game. @type {Record<string, number>} */
   let numbers = {};
+  let numbered = "";
 
   /** @param {string} family */
   const chosenOf = (family) => {
@@ -93,12 +94,15 @@ export function newGameDialog(dialog, welcome, now, start) {
       if (members.length > 1) {
         parts.push(field(t("new.size"), members.map((member) => radio("size", member.name, member === game, () => ((choice.games[choice.family] = member.name), draw()), [sizeName(member)]))));
       }
-      numbers = {};
+      if (numbered !== game.name) numbers = {};
+      numbered = game.name;
       const rules = Object.entries(game.numbers).map(([key, range]) => {
         const name = known(`number.${key}`) ? t(`number.${key}`) : key;
         const flag = range.least === 0 && range.most === 1 && range.step === 1;
         const input = h("input", {
-          ...(flag ? { type: "checkbox", role: "switch", checked: range.default === 1 } : { type: "number", min: range.least, max: range.most, step: range.step, value: range.default }),
+          ...(flag
+            ? { type: "checkbox", role: "switch", checked: (numbers[key] ?? range.default) === 1 }
+            : { type: "number", min: range.least, max: range.most, step: range.step, value: numbers[key] ?? range.default }),
           name: key,
           onchange: () => (numbers[key] = flag ? Number(input.checked) : Number(input.value)),
         });
@@ -116,8 +120,8 @@ export function newGameDialog(dialog, welcome, now, start) {
     if (choice.who === "program") {
       parts.push(
         field(t("new.side"), [
-          radio("side", "first", choice.side === "first", () => (choice.side = "first"), [pip(game, 0), `${sideName(game, 0)} (${t("new.first")})`]),
-          radio("side", "second", choice.side === "second", () => (choice.side = "second"), [pip(game, 1), `${sideName(game, 1)} (${t("new.second")})`]),
+          radio("side", "first", choice.side === "first", () => (choice.side = "first"), [pip(game, 0), t("new.order", { side: sideName(game, 0), order: t("new.first") })]),
+          radio("side", "second", choice.side === "second", () => (choice.side = "second"), [pip(game, 1), t("new.order", { side: sideName(game, 1), order: t("new.second") })]),
           radio("side", "random", choice.side === "random", () => (choice.side = "random"), [t("new.random")]),
         ]),
         field(t("new.level"), levels(game, "level"), "chips levels"),
