@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tesuji import _core
-from tesuji._core import Game
+from tesuji._core import Game, State
 from tesuji.games import game as game_of
 from tesuji.run import Folder
 
@@ -138,6 +138,8 @@ class Lab:
         for process in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.0, until - time.monotonic()))
+        for _, words in self._started.values():
+            words.close()
 
     # ── Inside ──
 
@@ -164,7 +166,7 @@ class Lab:
         """Why a run that was started here failed."""
         with self._lock:
             started = self._started.get(name)
-        if started is None or started[0].poll() in (None, 0, 130):
+        if started is None or started[0].poll() in (None, 0, 130, -signal.SIGTERM):
             return None
         words = started[1]
         words.seek(0)
@@ -211,9 +213,11 @@ def _shown(name: str, record: dict[str, Any]) -> dict[str, Any]:
     states = [game.start()]
     for action in record["actions"]:
         states.append(states[-1].play(action))
+    shows_owners = game.owned and game.look != "crossings"  # boxes and small boards; who owns a point is in doubt
     return {
         "name": name,
         "numbers": game.numbers,
+        "owners": [_cells(state) for state in states] if shows_owners else None,
         "net": record["net"],
         "result": record["result"],
         "ending": record["ending"],
@@ -222,3 +226,10 @@ def _shown(name: str, record: dict[str, Any]) -> dict[str, Any]:
         "values": [round(value, 3) for value in record["values"]],
         "glyphs": [state.glyphs() for state in states],
     }
+
+
+def _cells(state: State) -> list[int]:
+    owners = state.ownership()
+    assert owners is not None
+    found: list[int] = owners.ravel().tolist()
+    return found

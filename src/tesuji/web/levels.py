@@ -23,10 +23,10 @@ NAMES = ("seedling", "novice", "casual", "club", "strong", "expert", "strongest"
 DEFAULT = "casual"
 
 # Visits for each action that a game has, so that a large board is looked at as thoroughly as a small one; temperature.
-_LADDER = ((1, 1.0), (3, 0.8), (10, 0.5), (40, 0.3), (150, 0.15), (500, 0.05))
+_LADDER = ((1, 1.0), (3, 0.5), (10, 0.35), (40, 0.25), (150, 0.15), (500, 0.05))
 _NET_LADDER = ((4, 1.0), (8, 0.7), (16, 0.5), (50, 0.3), (150, 0.15), (400, 0.05))
-# Visits times plies of the longest game: about a third of a second. On large boards the whole ladder is drawn together.
-_MOST = 6_000_000
+# Visits times plies of the longest game: about a sixth of a second. On large boards the whole ladder is drawn together.
+_MOST = 3_000_000
 
 _FILE = Path(__file__).with_name("levels.toml")
 _HEADING = """# The levels of the games: a player, and its rating as `tesuji levels GAME --write` measured it.
@@ -119,7 +119,7 @@ def measure(
         points[i][i + 1] += len(finished) - score
         if watch is not None:
             watch(names[i], names[i + 1], len(finished), score / len(finished))
-    rated = bradley_terry(points)
+    rated = bradley_terry(points, prior=0.1)  # weak: a level has few games, and all with its neighbours
     return [
         replace(level, rating=float(round(rating.elo - rated[0].elo)), error=float(round(rating.error)))
         for level, rating in zip(found, rated[1:], strict=True)

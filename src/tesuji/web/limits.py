@@ -21,6 +21,8 @@ class Limits:
     """Connections from one address; those of this machine count only in all."""
     nodes: int = 5000
     """Positions of a tree of variations."""
+    ping_seconds: float = 30.0
+    """A client that does not answer a ping of the websocket within this time is gone."""
     waiting: int = 200
     """Messages that may wait for a client that does not read."""
     waiting_seconds: float = 30.0

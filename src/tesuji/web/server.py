@@ -22,6 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as Event
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 import tesuji
 from tesuji.games import family
@@ -32,7 +33,7 @@ from tesuji.web.table import Desk, Message, Table, Trouble
 from tesuji.web.tree import has_sgf
 from tesuji.web.work import Pool
 
-__all__ = ["Server", "bind", "serve"]
+__all__ = ["Server", "bind", "runner", "serve"]
 
 _STATIC = Path(__file__).with_name("static")
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -50,6 +51,8 @@ _HEADERS = {
 }
 # Streams: of these only the newest is worth sending to a client that is slow to read.
 _STREAMS = ("analysis", "review")
+
+_LINGER = 5.0  # seconds after its end in which a connection may still be written to
 
 _log = logging.getLogger("tesuji.web")
 
@@ -111,6 +114,7 @@ class _Connection:
                     self._waiting[i] = message
                     return
         if len(self._waiting) >= self._limits.waiting:
+            self._waiting.clear()
             self.leave("you did not read what was sent")
             return
         self._waiting.append(message)
@@ -138,9 +142,9 @@ class _Connection:
             event = await self._websocket.receive()
             if event["type"] == "websocket.disconnect":
                 return
-            if not self._admit():
-                continue
-            self._obey(event.get("text"))
+            if self._admit():
+                self._obey(event.get("text"))
+            await asyncio.sleep(0)  # others have their turn
 
     def _admit(self) -> bool:
         """Counts messages. Too many are answered once with a word of warning, then with the end."""
@@ -191,7 +195,7 @@ class _Connection:
         while self._gone is None:
             await self._changed.wait()
             self._changed.clear()
-            while self._waiting and self._gone is None:
+            while self._waiting:
                 await self._send_text(json.dumps(self._waiting.popleft(), ensure_ascii=False))
         await self._send_text(json.dumps({"is": "gone", "text": self._gone}))
         await self._websocket.close(1008)
@@ -425,6 +429,14 @@ def bind(host: str, port: int, *, tries: int = 50) -> socket.socket:
     raise ValueError(f"no port from {port} on is free")
 
 
+class _Protocol(WebSocketsSansIOProtocol):
+    """A websocket whose end is one: what a client does not read is not kept for it."""
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        super().on_task_complete(task)
+        self.loop.call_later(_LINGER, self.transport.abort)
+
+
 class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
@@ -434,16 +446,19 @@ class _Uvicorn(uvicorn.Server):
         self._tables.goodbye()
         await asyncio.sleep(0.05)  # so that the word is heard
         await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
 
-def serve(server: Server, listening: socket.socket) -> None:
-    """Serves until Ctrl-C or SIGTERM."""
+def runner(server: Server) -> uvicorn.Server:
+    """What runs a server on sockets, until it is told to end."""
     config = uvicorn.Config(
         server.app,
-        ws="websockets-sansio",
+        ws=_Protocol,
         ws_max_size=server.limits.message,
-        ws_ping_interval=30,
-        ws_ping_timeout=30,
+        ws_ping_interval=server.limits.ping_seconds,
+        ws_ping_timeout=server.limits.ping_seconds,
         ws_per_message_deflate=False,
         http="h11",
         loop="asyncio",
@@ -456,5 +471,10 @@ def serve(server: Server, listening: socket.socket) -> None:
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=1 << 16,
     )
+    return _Uvicorn(config, server)
+
+
+def serve(server: Server, listening: socket.socket) -> None:
+    """Serves until Ctrl-C or SIGTERM."""
     with contextlib.suppress(KeyboardInterrupt):
-        _Uvicorn(config, server).run(sockets=[listening])
+        runner(server).run(sockets=[listening])

@@ -5,7 +5,6 @@ nothing of rules beyond ``State``. All of it runs in one thread; searches run in
 """
 
 import math
-import random
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -621,7 +620,7 @@ def _reply(seat: _Seat, state: State, limits: Limits) -> Steps:
         text = seat.player
         if text.startswith(("mcts", "net")):
             text += f"{',' if ':' in text else ':'}memory={limits.player_memory}"
-        seat.made = players.player(text, state.game, seed=random.getrandbits(60))
+        seat.made = players.player(text, state.game, seed=secrets.randbits(60))
     thought = yield from players.thinking(seat.made, state)
     if thought.memory > limits.kept_memory:
         seat.made = None  # with all tables together, what trees keep between moves would be too much
