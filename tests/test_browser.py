@@ -47,7 +47,7 @@ class Served:
             [*command, "--runs", str(self._runs)],
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=environment(),
         )
         assert self._process.stdout is not None
         found = re.search(r"http://[\d.]+:(\d+)/", self._process.stdout.readline())
@@ -59,9 +59,24 @@ class Served:
         self._process.communicate(timeout=20)
 
 
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    server = Served(tmp_path_factory.mktemp("runs"))
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a run that begins to learn now, behind the other tests."""
+    folder = tmp_path_factory.mktemp("runs")
+    command = [sys.executable, "-m", "tesuji.cli", "train", "gomoku3", "--run", str(folder / "small"), "--minutes", "3"]
+    learning = subprocess.Popen(["nice", *command], stderr=subprocess.DEVNULL, env=environment())
+    yield folder
+    learning.send_signal(signal.SIGTERM)
+    learning.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def served(runs: Path) -> Iterator[Served]:
+    server = Served(runs)
     yield server
     server.stop()
 
@@ -107,7 +122,6 @@ class Visit:
 
     def start(self, game: str, *, level: str = "seedling", who: str = "program", side: str = "first") -> None:
         """A new game by the dialog."""
-        described = tesuji.game(game)
         if not self.at("#new[open]").count():
             self.at("#do-new").click()
         family = next(name for name in ("ultimate", "gomoku", "nogo", "dots", "go") if game.startswith(name))
@@ -118,8 +132,8 @@ class Visit:
             self.at(f'#new input[name=side][value="{side}"]').check()
             self.at(f'#new input[name=level][value="{level}"]').check()
         self.at("#new-start").click()
-        expect(self.at("#board .goban")).to_have_attribute("data-look", described.look)
-        expect(self.at("#steps .count")).to_have_text(re.compile(r"^[01] / [01]$"))
+        expect(self.page).to_have_url(re.compile(f"#{game}(:|/|$)"))
+        expect(self.at("#board .goban")).to_have_attribute("data-look", tesuji.game(game).look)
 
     def ply(self) -> int:
         return int(self.at("#steps .count").inner_text().split("/")[0])
@@ -257,7 +271,7 @@ def test_analysis(visit: Visit) -> None:
     visit.at("#panel-analysis tbody tr").first.hover()
     expect(visit.at("#board .number").nth(1)).to_be_attached()
     visit.picture("analysis-line")
-    visit.at("#panel-analysis .toggle:has-text('First instinct')").click()
+    visit.at("#panel-analysis .toggle:has-text('Policy')").click()
     expect(visit.at("#board .heat").first).to_be_attached()
     visit.page.mouse.move(0, 0)
     visit.picture("analysis-policy")
@@ -271,7 +285,9 @@ def test_analysis(visit: Visit) -> None:
 
 
 def test_review(visit: Visit) -> None:
-    visit.see("#dots2/2-10-1-6-3-7-8-9-11-0-4-5")  # small enough to be solved: edges 3, 7, 8, 9 and 0 give something away
+    visit.see(
+        "#dots2/2-10-1-6-3-7-8-9-11-0-4-5"
+    )  # small enough to be solved: edges 3, 7, 8, 9 and 0 give something away
     expect(visit.at("#result")).to_contain_text("Orange won")
     visit.at("#result-review").click()
     expect(visit.at(".accuracy strong").nth(1)).to_have_text(re.compile(r"\d+%"), timeout=20000)
@@ -517,19 +533,29 @@ def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> N
 # ── Lab ──
 
 
-def test_lab_starts_a_run_and_shows_it_learn(visit: Visit) -> None:
+def test_lab_shows_a_run_learn(visit: Visit) -> None:
     visit.see("lab")
-    visit.at("#start-game").select_option("gomoku3")
-    visit.at("#start-minutes").fill("1")
-    visit.at("#start button").click()
     expect(visit.at(".run .alive")).to_be_visible()
-    expect(visit.at("#chart-loss .curve").first).to_be_attached(timeout=30000)
-    expect(visit.at("#board .goban")).to_be_visible(timeout=30000)
+    expect(visit.at("#run-name")).to_have_text("small")
+    expect(visit.at("#chart-loss .curve")).to_have_count(3, timeout=40000)
+    expect(visit.at("#chart-entropy .curve")).to_have_count(2)
+    expect(visit.at("#board .goban")).to_be_visible()
     visit.at("#lab-last").click()
     assert visit.at("#board .pieces .stone").count() >= 5  # nobody wins sooner
+    visit.at("#lab-first").click()
+    expect(visit.at("#board .pieces .stone")).to_have_count(0)
     visit.picture("lab")
+
+
+def test_lab_starts_and_stops_a_run(visit: Visit) -> None:
+    visit.see("lab")
+    visit.at("#start-game").select_option("dots1")
+    visit.at("#start-minutes").fill("1")
+    visit.at("#start button").click()
+    expect(visit.at("#run-name")).to_have_text("dots1-1")
+    expect(visit.at(".run[aria-pressed=true] .alive")).to_be_visible()
     visit.at(".runs .quiet").click()
-    expect(visit.at(".run .alive")).to_have_count(0, timeout=20000)
+    expect(visit.at(".run[aria-pressed=true] .alive")).to_have_count(0, timeout=20000)
 
 
 # ── Words ──

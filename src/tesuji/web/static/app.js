@@ -431,7 +431,8 @@ function showOverlay() {
       label: String(percent(candidate.value, mover)),
       best: place === 0,
     })),
-    policy: seen && layers.policy ? (seen.policy ?? []) : [],
+    // The net's; where no net thinks, where the search looked.
+    policy: seen && layers.policy ? (seen.policy ?? seen.candidates.map((candidate) => [candidate.action, candidate.visits])) : [],
     ownership: seen && layers.ownership ? seen.ownership : null,
     sequence,
     hint: hint?.action ?? betterHere(),
@@ -749,7 +750,7 @@ function openHelp() {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target instanceof HTMLElement && event.target.matches("input, select, textarea, [role=tab]")) return;
+  if (event.target instanceof HTMLElement && event.target.matches("input:not([type=checkbox]), select, [role=tab]")) return;
   const act = KEYS[event.key];
   if (!act) return;
   event.preventDefault();

@@ -162,7 +162,7 @@ export const CATALOGUE = {
     "打開後，程式會顯示它對每一步的看法。",
   ],
   "analysis.candidates": ["Candidates", "候选点", "候選點"],
-  "analysis.policy": ["First instinct", "直觉（策略）", "直覺（策略）"],
+  "analysis.policy": ["Policy", "策略", "策略"],
   "analysis.ownership": ["Expected owner", "归属预测", "歸屬預測"],
   "analysis.visits": ["{count} visits", "搜索 {count} 次", "搜尋 {count} 次"],
   "analysis.proven": ["proven", "已证明", "已證明"],
