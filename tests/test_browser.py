@@ -318,6 +318,7 @@ def test_phone_with_a_tap_and_a_confirmation(browser: Browser, served: Served) -
     expect(phone.at("#confirm-yes")).to_have_text("Play e5")
     expect(phone.at("#board .stone.chosen")).to_have_count(1)
     assert phone.ply() == 0
+    phone.picture("phone-confirm")
     phone.spot(41).tap()  # another place: nothing is played yet
     expect(phone.at("#confirm-yes")).to_have_text("Play f5")
     phone.at("#confirm-yes").tap()
@@ -443,7 +444,7 @@ def test_contrast(browser: Browser, served: Served, light: str) -> None:
             if (!own || !element.checkVisibility() || element.closest("svg, .unseen, :disabled, .skip")) continue;
             const [a, b] = [bright(rgba(getComputedStyle(element).color)), bright(behind(element))];
             const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-            if (ratio < 4.5) weak.push(`${element.className || element.id}: ${element.textContent} ${ratio.toFixed(1)}`);
+            if (ratio < 4.5) weak.push(`${element.className}: ${element.textContent} ${ratio.toFixed(1)}`);
           }
           return weak;
         }"""

@@ -109,7 +109,6 @@ function hear(message) {
   else if (message.is === "review") showReview(message);
   else if (message.is === "saved") download(message.name, message.text);
   else if (message.is === "trouble") toast(known(`trouble.${message.key}`) && currentLanguage() !== "en" ? t(`trouble.${message.key}`) : message.text);
-  else if (message.is === "gone") toast(message.text);
 }
 
 /** @param {boolean} up */
