@@ -145,6 +145,8 @@ def test_numbers_are_seen() -> None:
     assert tesuji.game("dots3", early_end=1).numbers == {"early_end": 1}
     assert tesuji.game("ultimate").numbers == {}
     assert tesuji.game("go9", komi=np.float32(6.5)).numbers == {"komi": 6.5}
+    assert game.number_ranges == {"komi": (7, 0, 81, 0.5, "points that Second gets for moving second")}
+    assert tesuji.game("ultimate").number_ranges == {}
 
 
 def test_transpositions_are_equal_where_order_bears_on_nothing() -> None:

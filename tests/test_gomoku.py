@@ -54,7 +54,9 @@ def test_every_line_wins_with_its_last_stone(name: str, length: int, player: int
         state = played(game, line, player)
         assert state.result == (1 if player == 0 else -1)
         assert state.legal() == []
+        assert state.line() == sorted(line)
         assert game.replay(state.history[:-1]).result is None
+        assert game.replay(state.history[:-1]).line() == []
         with pytest.raises(tesuji.IllegalMove, match="over"):
             state.play(0)
 
@@ -105,6 +107,7 @@ def test_six_in_a_row_win(gap: str) -> None:
     state = state.play("bcdefg"[gap.index(".")] + "7")
     assert board(state).splitlines()[1] == ".XXXXXX."
     assert state.result == 1
+    assert state.line() == [9, 10, 11, 12, 13, 14]
 
 
 def test_nine_in_a_row_win() -> None:

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tesuji
+from tesuji.players import thinking
 
 Array = NDArray[np.float32]
 
@@ -413,6 +414,57 @@ def test_mcts_with_the_settings_of_study_gomoku() -> None:
     assert sum(other.visits.values()) == 100
 
 
+def test_the_temperature_of_mcts_varies_the_move() -> None:
+    game = tesuji.game("gomoku8")
+
+    def moves(temperature: float) -> set[str]:
+        text = f"mcts:visits=200,temperature={temperature:g}"
+        return {tesuji.player(text, game, seed=seed).think(game.start()).move for seed in range(12)}
+
+    assert len(moves(1)) > 8
+    assert len(moves(100)) > 8
+    again = {tesuji.player("mcts:visits=200,temperature=1", game, seed=3).think(game.start()).move for _ in range(3)}
+    assert len(again) == 1
+    # A move that was looked at far more often than the others is nearly always drawn at a low temperature.
+    four = game.replay("b4 a1 c4 h8 d4 a8 e4")
+    for seed in range(12):
+        cold = tesuji.player("mcts:visits=2000,temperature=0.05", game, seed=seed).think(four)
+        assert cold.action == max(cold.visits, key=lambda action: cold.visits[action])
+
+
+def test_a_move_that_is_proven_to_lose_is_not_drawn() -> None:
+    """Second must stop three in a row; as soon as the search has seen that, no temperature makes it play elsewhere."""
+    game = tesuji.game("gomoku3")
+    state = game.replay("a3 b2 b3")
+    for seed in range(20):
+        thought = tesuji.player("mcts:visits=60,temperature=100", game, seed=seed).think(state)
+        lost = {line.moves[0] for line in thought.lines if line.proven == 1}
+        assert lost
+        assert thought.move not in lost
+
+
+def test_a_thought_in_slices_is_the_same_thought() -> None:
+    game = tesuji.game("go9")
+    whole = tesuji.player("mcts:visits=6000", game, seed=1).think(game.start())
+    steps = thinking(tesuji.player("mcts:visits=6000", game, seed=1), game.start())
+    slices = 0
+    while True:
+        try:
+            next(steps)
+            slices += 1
+        except StopIteration as end:
+            thought = end.value
+            break
+    assert slices > 0
+    assert (thought.visits, thought.move) == (whole.visits, whole.move)
+    # One that was given up in the middle leaves no trace but its random numbers.
+    player = tesuji.player("mcts:visits=100000", game, seed=1)
+    given_up = thinking(player, game.start())
+    next(given_up)
+    given_up.close()
+    assert sum(player.think(game.replay("e5")).visits.values()) >= 90_000
+
+
 def test_a_tree_that_is_not_reused_begins_anew() -> None:
     game = tesuji.game("gomoku6x4")
     state = game.start()
@@ -434,6 +486,7 @@ def test_a_tree_that_is_not_reused_begins_anew() -> None:
         ("mcts:rollouts=0", "rollouts is 0"),
         ("mcts:depth=3", "mcts has no option 'depth'"),
         ("mcts:reuse=2", "reuse is 2: give 0 or 1"),
+        ("mcts:temperature=-1", "temperature is -1: give a number from 0 to 100"),
         ("mcts:study=chess", "there is no study 'chess' of plain search: there are ultimate, gomoku"),
     ],
 )

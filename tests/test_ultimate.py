@@ -137,7 +137,10 @@ def test_lines_win_small_boards_and_the_game() -> None:
         for cells in CELLS:
             assert len({int(owned[cell]) for cell in cells}) == 1
             assert winners("small", [int(marks[cell]) for cell in cells]) == {int(owned[cells[0]])} - {0}
-        assert winners("large", [int(owned[cells[0]]) for cells in CELLS]) == {state.result} - {0}
+        large = [int(owned[cells[0]]) for cells in CELLS]
+        assert winners("large", large) == {state.result} - {0}
+        made = {board for line in lines if large[line[0]] == large[line[1]] == large[line[2]] != 0 for board in line}
+        assert set(state.line()) == {cell for board in made for cell in CELLS[board]}
     assert len(met) == 16
 
 

@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -295,6 +296,17 @@ def test_a_player_that_fails_pauses_the_game(person: Person) -> None:
     assert person.of("position")["paused"]
 
 
+def test_a_player_that_cannot_be_stopped_gets_little_time() -> None:
+    someone = Person(limits=Limits(long_seconds=0.2))
+    began = time.monotonic()
+    for seat in ("player:alphabeta:depth=100", "player:alphabeta:seconds=1000", "player:alphabeta"):
+        someone.told.clear()
+        someone.do("new", game="go9", seats=[seat, "human"])
+        assert someone.of("position", ply=1)
+    assert time.monotonic() - began < 5
+    someone.pool.close()
+
+
 def test_a_player_that_takes_too_long_is_stopped() -> None:
     someone = Person(limits=Limits(reply_seconds=0.3))
     someone.do("new", game="go9", seats=["player:mcts:visits=2e9", "human"])
@@ -491,11 +503,17 @@ GOOD = {"format": "tesuji game 1", "game": "gomoku3", "moves": ["a1", "b1"]}
 )
 def test_json_from_strangers_is_refused_with_a_sentence(person: Person, content: Any, sentence: str) -> None:
     before = person.here
-    text = content if isinstance(content, str) else json.dumps(content)
-    with pytest.raises(Trouble, match=sentence) as caught:
-        person.do("load", format="json", text=text)
-    assert caught.value.key == "load"
+    person.do("load", format="json", text=content if isinstance(content, str) else json.dumps(content))
+    trouble = person.of("trouble", about="load", key="load")
+    assert sentence in trouble["text"]
     assert person.here == before
+
+
+def test_the_example_in_the_documentation_loads(person: Person) -> None:
+    page = (Path(__file__).parent.parent / "docs/web.md").read_text(encoding="utf-8")
+    person.do("load", format="json", text=page.split("```json\n")[1].split("```")[0])
+    here = person.of("position")
+    assert (here["node"], len(here["tree"]), here["seats"]) == (5, 7, ["human", "club"])
 
 
 def test_sgf_keeps_a_game_with_its_variations(person: Person) -> None:
@@ -518,8 +536,9 @@ def test_sgf_keeps_a_game_with_its_variations(person: Person) -> None:
     person.do("new", game="ultimate")
     with pytest.raises(ValueError, match="SGF has no words for ultimate"):
         person.do("save", format="sgf")
-    assert person.refused("load", format="sgf", text="(;GM[1]SZ[9];B[zz])") == "load"
-    assert person.refused("load", format="sgf", text="(;GM[1]SZ[9]" + ";B[]" * 6000 + ")") == "load"
+    for junk in ("(;GM[1]SZ[9];B[zz])", "(;GM[1]SZ[9]" + ";B[]" * 4000 + ")", "", "(" * 100_000):
+        person.do("load", format="sgf", text=junk)
+        assert person.of("trouble", key="load")["text"]
 
 
 def test_a_link_opens_a_position(person: Person) -> None:
@@ -623,6 +642,25 @@ def test_a_job_waits_for_the_one_before_it() -> None:
     pool.close()
     assert log.count("first") <= 1
     assert log[-1] == "second"
+
+
+def test_long_steps_leave_a_thread_for_others() -> None:
+    pool = Pool(2, lambda call: call())
+    told: queue.SimpleQueue[object] = queue.SimpleQueue()
+    gate = threading.Event()
+
+    def slow() -> Steps:
+        gate.wait(10)
+        return "slow"
+        yield
+
+    for _ in range(3):
+        pool.start(slow(), patience=REPLY, done=told.put, fail=told.put, long=True)
+    pool.start(counting([], "quick", 2), patience=REPLY, done=told.put, fail=told.put)
+    assert told.get(timeout=5) == "quick"
+    gate.set()
+    assert [told.get(timeout=5) for _ in range(3)] == ["slow"] * 3
+    pool.close()
 
 
 def test_a_failure_is_told_and_the_thread_goes_on(caplog: pytest.LogCaptureFixture) -> None:

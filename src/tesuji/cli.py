@@ -132,7 +132,8 @@ def play(
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"#{name}" if name is not None else "")
     print(f"Tesuji plays at {address} (Ctrl-C ends it)", flush=True)
-    if browser:
+    # Without a screen a browser for terminals would open, here.
+    if browser and (sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         webbrowser.open(address)
     server.serve(server.Server(runs=runs, hosts=(*(names or []), host)), listening)
 

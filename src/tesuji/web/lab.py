@@ -94,18 +94,10 @@ class Lab:
     def watch(self, run: str, seen: Seen) -> dict[str, Any]:
         """How a run stands, and what is new since the last look; the newest game is None where it is the same."""
         folder = Folder(self._path(run))
-        if not folder.begun:
-            with self._lock:
-                ours = run in self._started
-            if not ours:
-                raise ValueError(f"there is no run {run[:60]!r}")
-            return {
-                "run": run,
-                "alive": self._alive(folder),
-                "trouble": self._last_words(run),
-                "metrics": [],
-                "arena": [],
-            }
+        with self._lock:
+            ours = run in self._started
+        if not (folder.begun or ours):
+            raise ValueError(f"there is no run {run[:60]!r}")
         first = seen.metrics == 0
         metrics, arena = folder.metrics(), folder.arena()
         if len(metrics) < seen.metrics:  # a run that died does its last rounds again

@@ -69,10 +69,13 @@ def ladder(game: Game) -> list[Level]:
         best = "net:visits=1200"
     else:
         shrink = min(1.0, _MOST / game.max_plies / (_LADDER[-1][0] * game.actions))
-        texts = [
-            f"mcts:visits={max(2, round(share * shrink ** (i / (len(_LADDER) - 1)) * game.actions))},temperature={t:g}"
-            for i, (share, t) in enumerate(_LADDER)
+        visits = [
+            max(2, round(share * shrink ** (i / (len(_LADDER) - 1)) * game.actions))
+            for i, (share, _) in enumerate(_LADDER)
         ]
+        texts = [f"mcts:visits={n},temperature={t:g}" for n, (_, t) in zip(visits, _LADDER, strict=True)]
+        if best.startswith("mcts"):  # by visits too, so that a busy machine does not weaken it
+            best = f"mcts:visits={4 * visits[-1]},seconds=5"
     return [Level(name, text) for name, text in zip(NAMES, [*texts, best], strict=True)]
 
 

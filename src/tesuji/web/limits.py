@@ -11,15 +11,15 @@ class Limits:
 
     message: int = 1 << 18
     """Bytes of a message."""
-    rate: float = 20.0
-    """Messages a second, on average."""
-    burst: int = 60
+    rate: float = 30.0
+    """Messages a second, on average; one that takes long to answer counts as several."""
+    burst: int = 100
     """Messages at once."""
     tables: int = 500
     """Connections in all."""
     tables_an_address: int = 40
     """Connections from one address; those of this machine count only in all."""
-    nodes: int = 5000
+    nodes: int = 3000
     """Positions of a tree of variations."""
     ping_seconds: float = 30.0
     """A client that does not answer a ping of the websocket within this time is gone."""
@@ -31,6 +31,8 @@ class Limits:
     """After so long without a command (a ping is none) a connection is closed."""
     reply_seconds: float = 60.0
     """Work for one move of a program."""
+    long_seconds: float = 5.0
+    """A move of a program that cannot be stopped in the middle of a thought."""
     player_memory: int = 1 << 27
     """Bytes of the tree of a program while it thinks."""
     kept_memory: int = 1 << 21

@@ -52,6 +52,7 @@ _HEADERS = {
 # Streams: of these only the newest is worth sending to a client that is slow to read.
 _STREAMS = ("analysis", "review")
 
+_TOKEN = 0.004  # seconds of the one thread that talks to all: they count as a message more
 _LINGER = 5.0  # seconds after its end in which a connection may still be written to
 
 _log = logging.getLogger("tesuji.web")
@@ -98,6 +99,7 @@ class _Connection:
         self._waiting: collections.deque[Message] = collections.deque()
         self._changed = asyncio.Event()
         self._gone: str | None = None  # why the connection ends
+        self._code = 1008
         self._tokens, self._counted = float(server.limits.burst), time.monotonic()
         self._warned = False
         self._active = time.monotonic()
@@ -120,10 +122,10 @@ class _Connection:
         self._waiting.append(message)
         self._changed.set()
 
-    def leave(self, why: str) -> None:
+    def leave(self, why: str, code: int = 1008) -> None:
         """Ends the connection, with a sentence."""
         if self._gone is None:
-            self._gone = why
+            self._gone, self._code = why, code
             self._changed.set()
 
     async def run(self) -> None:
@@ -143,7 +145,9 @@ class _Connection:
             if event["type"] == "websocket.disconnect":
                 return
             if self._admit():
+                began = time.perf_counter()
                 self._obey(event.get("text"))
+                self._tokens -= (time.perf_counter() - began) / _TOKEN
             await asyncio.sleep(0)  # others have their turn
 
     def _admit(self) -> bool:
@@ -196,9 +200,12 @@ class _Connection:
             await self._changed.wait()
             self._changed.clear()
             while self._waiting:
-                await self._send_text(json.dumps(self._waiting.popleft(), ensure_ascii=False))
+                began = time.perf_counter()
+                text = json.dumps(self._waiting.popleft(), ensure_ascii=False)
+                self._tokens -= (time.perf_counter() - began) / _TOKEN
+                await self._send_text(text)
         await self._send_text(json.dumps({"is": "gone", "text": self._gone}))
-        await self._websocket.close(1008)
+        await self._websocket.close(self._code)
 
     async def _send_text(self, text: str) -> None:
         async with asyncio.timeout(self._limits.waiting_seconds):
@@ -228,7 +235,7 @@ class Server:
     ) -> None:
         """``hosts``: names besides addresses and ``localhost`` under which the server may be asked for."""
         self.limits = limits or Limits()
-        self._threads = threads or _cores()
+        self._threads = threads or max(2, _cores())  # one is always there for quick replies
         self._lab = Lab(runs, self.limits.runs)
         self._hosts = {host.lower() for host in hosts}
         self._static = static.resolve()
@@ -279,7 +286,7 @@ class Server:
     def goodbye(self) -> None:
         """Tells everybody that the server ends."""
         for connection in list(self._connections):
-            connection.leave("the server has ended")
+            connection.leave("the server has ended", 1001)
 
     # Who may ask
 
@@ -466,7 +473,7 @@ def runner(server: Server) -> uvicorn.Server:
         proxy_headers=False,
         server_header=False,
         access_log=False,
-        log_level="warning",
+        log_level="error",  # junk is not worth a line each
         timeout_keep_alive=20,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=1 << 16,

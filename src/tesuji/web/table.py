@@ -146,9 +146,10 @@ class Table:
 
     def _set_up(self, tree: GameTree, node: int, seats: list[str]) -> None:
         made = [self._sit(tree.game, text) for text in seats]
-        for kind in ("reply", "hint", "review"):
+        for kind in ("reply", "hint", "review", "load"):
             self._cancel(kind)
         self._tree = tree
+        self._entries: list[Message] = []
         self._seats = made
         self._paused = False
         self._serial += 1
@@ -180,6 +181,10 @@ class Table:
         name, options = players.read(player)
         if name not in _SAFE_PLAYERS or _SAFE_OPTIONS & set(options):
             raise Trouble("level", f"{player[:60]} cannot sit here: it reaches beyond the table")
+        if name in ("alphabeta", "exact"):
+            # These cannot be stopped in the middle.
+            most = self._desk.limits.long_seconds
+            player += f"{',' if ':' in player else ':'}seconds={min(most, options.get('seconds') or most):g}"
         players.player(player, game)  # whatever is wrong with it is better said now
         return _Seat(text, player)
 
@@ -302,6 +307,7 @@ class Table:
             patience=REPLY,
             most=self._desk.limits.reply_seconds,
             delay=_PACE if watched and self._node else 0.0,
+            long=seat.player.startswith(("alphabeta", "exact")),
         )
         self._tell({"is": "thinking", "on": True, "seat": side, "visits": 0})
 
@@ -327,6 +333,7 @@ class Table:
         tell: Callable[[Any], None] = lambda told: None,
         delay: float = 0.0,
         holds: bool = False,
+        long: bool = False,
     ) -> None:
         """A job of that kind, in place of the last one."""
         before = self._jobs.get(kind)
@@ -341,7 +348,8 @@ class Table:
                 self._tell({"is": "thinking", "on": False, "seat": self._state.to_play, "visits": 0})
             known = isinstance(trouble, ValueError | TimeoutError | Forfeit)
             text = str(trouble) if known else "something went wrong here; the server's log says what"
-            self._tell({"is": "trouble", "about": kind, "key": "failed", "text": text})
+            key = trouble.key if isinstance(trouble, Trouble) else "failed"
+            self._tell({"is": "trouble", "about": kind, "key": key, "text": text})
             if kind == "reply":
                 self.show()
 
@@ -362,6 +370,7 @@ class Table:
             tell=guarded(tell),
             most=most,
             delay=delay,
+            long=long,
             after=before,
         )
 
@@ -393,7 +402,7 @@ class Table:
         """Whatever is being computed."""
         self._paused = self._paused or self._thinking()
         self._switch(False)
-        for kind in ("reply", "hint", "review"):
+        for kind in ("reply", "hint", "review", "load"):
             self._cancel(kind)
         self.show()
 
@@ -426,16 +435,7 @@ class Table:
             "node": self._node,
             "ply": node.ply,
             "path": tree.line(self._node),
-            "tree": [
-                {
-                    "node": n.number,
-                    "parent": n.parent,
-                    "action": n.action,
-                    "text": None if n.action is None else game.text(n.action),
-                    "mover": n.mover,
-                }
-                for n in nodes
-            ],
+            "tree": self._listed(),
             "glyphs": state.glyphs(),
             "to_play": state.to_play,
             "legal": state.legal() if result is None else [],
@@ -452,6 +452,22 @@ class Table:
         if game.look == "crossings":
             told["captured"] = self._captured()
         return told
+
+    def _listed(self) -> list[Message]:
+        """The nodes of the tree. It only grows: what was listed once is not made again."""
+        game, entries = self._tree.game, self._entries
+        for node in self._tree.nodes[len(entries) :]:
+            text = None if node.action is None else game.text(node.action)
+            entries.append(
+                {
+                    "node": node.number,
+                    "parent": node.parent,
+                    "action": node.action,
+                    "text": text,
+                    "mover": node.mover,
+                }
+            )
+        return entries[:]
 
     def _captured(self) -> list[int]:
         """Stones of First and of Second that were played and are gone."""
@@ -539,19 +555,17 @@ class Table:
 
     def _load(self, command: Mapping[str, Any]) -> None:
         form, text = _form(command), _text(command, "text", most=self._desk.limits.message)
-        seats: list[str] | None = None
-        try:
-            if form == "sgf":
-                tree, node = from_sgf(text, self._desk.limits.nodes)
-            else:
-                tree, node, seats = from_json(text, self._desk.limits.nodes)
-        except ValueError as refusal:
-            raise Trouble("load", str(refusal)) from None
-        if seats is None or any(seat.startswith("player:") for seat in seats):
-            seats = ["human", "human"]
-        self._set_up(tree, node, seats)
-        self._paused = True  # a game is loaded to be looked at
-        self._show()
+
+        def loaded(found: tuple[GameTree, int, list[str]]) -> None:
+            tree, node, seats = found
+            if any(seat.startswith("player:") for seat in seats):
+                seats = ["human", "human"]
+            self._set_up(tree, node, seats)
+            self._paused = True  # a game is loaded to be looked at
+            self._show()
+
+        steps = _loading(form, text, self._desk.limits.nodes)
+        self._start("load", steps, done=loaded, patience=REPLY, most=60, long=True)
 
     def _save(self, command: Mapping[str, Any]) -> None:
         form, seats = _form(command), [seat.text for seat in self._seats]
@@ -611,6 +625,18 @@ class Table:
 def _once(ask: Callable[[], Message]) -> Steps:
     """One step."""
     return ask()
+    yield
+
+
+def _loading(form: str, text: str, most: int) -> Steps:
+    """One step."""
+    try:
+        if form == "sgf":
+            return *from_sgf(text, most), ["human", "human"]
+        tree, node, seats = from_json(text, most)
+    except ValueError as refusal:
+        raise Trouble("load", str(refusal)) from None
+    return tree, node, seats or ["human", "human"]
     yield
 
 

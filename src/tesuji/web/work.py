@@ -42,12 +42,14 @@ class Job:
         fail: Callable[[Exception], None],
         most: float,
         after: "Job | None",
+        long: bool,
     ) -> None:
         self.steps = steps
         self.patience = patience
         self.tell, self.done, self.fail = tell, done, fail
         self.most = most
         self.after = after
+        self.long = long
         self.used = 0.0  # seconds of work
         self.cancelled = False
         self.ended = False
@@ -64,6 +66,8 @@ class Pool:
     def __init__(self, threads: int, post: Post) -> None:
         self._post = post
         self._ready: list[tuple[float, int, Job]] = []  # by the end of their patience
+        self._ready_long: list[tuple[float, int, Job]] = []  # the same for jobs of long steps
+        self._long = 0  # threads that are at such a job
         self._later: list[tuple[float, int, Job]] = []  # by their time
         self._numbers = itertools.count()
         self._changed = threading.Condition()
@@ -83,12 +87,13 @@ class Pool:
         most: float = 3600.0,
         delay: float = 0.0,
         after: Job | None = None,
+        long: bool = False,
     ) -> Job:
         """A job of at most so many seconds of work, which begins when another that uses the same things has ended.
 
-        ``delay``: seconds to wait before that.
+        ``delay``: seconds to wait before that. ``long``: its steps are; they never occupy all threads.
         """
-        job = Job(steps, patience, tell, done, fail, most, after)
+        job = Job(steps, patience, tell, done, fail, most, after, long)
         with self._changed:
             if delay:
                 heapq.heappush(self._later, (time.monotonic() + delay, next(self._numbers), job))
@@ -101,8 +106,8 @@ class Pool:
         """Ends all work; at the latest when the steps under way end."""
         with self._changed:
             self._closed = True
-            self._ready.clear()
-            self._later.clear()
+            for jobs in (self._ready, self._ready_long, self._later):
+                jobs.clear()
             self._changed.notify_all()
         for thread in self._threads:
             thread.join(timeout=5)
@@ -117,8 +122,17 @@ class Pool:
             self._queue(job)
 
     def _queue(self, job: Job) -> None:
-        heapq.heappush(self._ready, (time.monotonic() + job.patience, next(self._numbers), job))
+        place = time.monotonic() + job.patience, next(self._numbers), job
+        heapq.heappush(self._ready_long if job.long else self._ready, place)
         self._changed.notify()
+
+    def _next(self) -> Job | None:
+        """The most urgent job that may begin."""
+        queues = [self._ready]
+        if self._long < max(1, len(self._threads) - 1):
+            queues.append(self._ready_long)
+        full = [jobs for jobs in queues if jobs]
+        return heapq.heappop(min(full, key=lambda jobs: jobs[0][:2]))[2] if full else None
 
     # In the threads:
 
@@ -129,14 +143,17 @@ class Pool:
                     now = time.monotonic()
                     while self._later and self._later[0][0] <= now:
                         self._begin(heapq.heappop(self._later)[2])
-                    if self._ready or self._closed:
+                    if self._closed:
+                        return
+                    if (job := self._next()) is not None:
                         break
                     self._changed.wait(self._later[0][0] - now if self._later else None)
-                if self._closed:
-                    return
-                job = heapq.heappop(self._ready)[2]
+                self._long += job.long
             ended = self._slice(job)
             with self._changed:
+                if job.long:
+                    self._long -= 1
+                    self._changed.notify()  # another may begin
                 if not ended:
                     self._queue(job)
                     continue
