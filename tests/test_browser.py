@@ -291,7 +291,7 @@ def test_review(visit: Visit) -> None:
     expect(visit.at("#result")).to_contain_text("Orange won")
     visit.at("#result-review").click()
     expect(visit.at(".accuracy strong").nth(1)).to_have_text(re.compile(r"\d+%"), timeout=20000)
-    expect(visit.at(".going progress")).to_have_count(0, timeout=20000)
+    expect(visit.at("#panel-review progress")).to_have_count(0, timeout=20000)
     expect(visit.at(".mistake .badge")).to_have_text(["exact"] * 5)
     assert set(visit.at(".mistake strong").all_inner_texts()) == {"3", "7", "8", "9", "0"}
     expect(visit.at("#graph .graph-mark").first).to_be_attached()

@@ -527,6 +527,13 @@ export class Board {
     const cell = last === null ? null : shape.cells[last];
     if (cell !== null) this.#layers.marks.append(layout.mark(cell, glyphs[cell]));
     if (shape.look === "crossings") {
+      // Where one may not play though it looks free: good to know in NoGo, and for a ko.
+      for (const action of view.open ? this.#spots.keys() : []) {
+        const at = shape.cells[action] ?? 0;
+        if (this.#legal.has(action) || glyphs[at] !== ".") continue;
+        const [x, y] = layout.at(at);
+        this.#layers.marks.append(svg("path", { class: "barred", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` }));
+      }
       for (const won of view.line ?? []) {
         const [cx, cy] = layout.at(won);
         this.#layers.marks.append(svg("circle", { class: "won", cx, cy, r: 18.5 }));

@@ -94,6 +94,7 @@ export const CATALOGUE = {
   "new.second": ["second", "后手", "後手"],
   "new.random": ["Either", "随机", "隨機"],
   "new.level": ["Level", "水平", "程度"],
+  "new.ratings": ["Elo; random play is 0", "等级分（Elo），随机乱下为 0", "等級分（Elo），隨機亂下為 0"],
   "new.start": ["Start", "开始", "開始"],
 
   // Controls

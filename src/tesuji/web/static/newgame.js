@@ -63,8 +63,8 @@ export function newGameDialog(dialog, welcome, now, start) {
   const radio = (group, value, checked, pick, content, kind = "chip") =>
     h("label", { class: kind }, h("input", { type: "radio", name: group, value, checked, autofocus: checked && kind === "card", onchange: pick }), h("span", {}, ...content));
 
-  /** @param {string} legend @param {Node[]} content @param {string} [kind] */
-  const field = (legend, content, kind = "chips") => h("fieldset", {}, h("legend", {}, legend), h("div", { class: kind }, ...content));
+  /** @param {string} legend @param {Node[]} content @param {string} [note] */
+  const field = (legend, content, note = "") => h("fieldset", {}, h("legend", {}, legend, note && h("small", {}, note)), h("div", { class: "chips" }, ...content));
 
   /** @param {Game} game @param {"level" | "other"} which */
   const levels = (game, which) => {
@@ -74,6 +74,9 @@ export function newGameDialog(dialog, welcome, now, start) {
       radio(which, level.name, level.name === choice[which], () => (choice[which] = level.name), [seatName(level.name), h("small", {}, ratingName(level))], "chip level"),
     );
   };
+
+  /** What the numbers beside the levels are, where there are some. @param {Game} game */
+  const ratings = (game) => ((welcome.levels[game.name] ?? []).some((level) => level.rating !== null) ? t("new.ratings") : "");
 
   /** @param {Game} game @param {number} side */
   const pip = (game, side) => h("span", { class: `pip ${game.look} ${side === 0 ? "first" : "second"}` });
@@ -124,10 +127,10 @@ export function newGameDialog(dialog, welcome, now, start) {
           radio("side", "second", choice.side === "second", () => (choice.side = "second"), [pip(game, 1), t("new.order", { side: sideName(game, 1), order: t("new.second") })]),
           radio("side", "random", choice.side === "random", () => (choice.side = "random"), [t("new.random")]),
         ]),
-        field(t("new.level"), levels(game, "level"), "chips levels"),
+        field(t("new.level"), levels(game, "level"), ratings(game)),
       );
     } else if (choice.who === "watch") {
-      parts.push(field(sideName(game, 0), levels(game, "level"), "chips levels"), field(sideName(game, 1), levels(game, "other"), "chips levels"));
+      parts.push(field(sideName(game, 0), levels(game, "level"), ratings(game)), field(sideName(game, 1), levels(game, "other"), ratings(game)));
     }
     dialog.setAttribute("aria-labelledby", "new-title");
     dialog.replaceChildren(
