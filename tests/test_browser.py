@@ -245,8 +245,8 @@ def test_programs_against_each_other(visit: Visit) -> None:
 
 
 def test_a_move_that_is_not_allowed_gets_a_sentence(visit: Visit) -> None:
-    visit.see("#go5/c3").spot(12).click()
-    expect(visit.at(".toast")).to_contain_text("c3 is not legal")
+    visit.see("#ultimate/e5-e6").spot(72).click()
+    expect(visit.at(".toast")).to_contain_text("the last move sends you to another small board")
 
 
 # ── Hint, analysis, review ──

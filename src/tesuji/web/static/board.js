@@ -711,7 +711,8 @@ export class Board {
     this.svg.addEventListener("pointerleave", () => this.#hover(null));
     this.svg.addEventListener("click", (event) => {
       const at = action(event);
-      if (at === null || !this.#view?.open) return;
+      // Pieces stay silent; a free place where one may not play is asked for, and the server says why not.
+      if (at === null || !this.#view?.open || this.#pieces.has(this.#shape?.cells[at] ?? -1)) return;
       this.#place(at);
       if (!this.careful) this.hooks?.play(at);
       else if (this.#chosen === at) this.confirm();

@@ -78,6 +78,7 @@ function ticks(low, high, count) {
  */
 export function curves(host, { title, axis, curves: all }) {
   const filled = all.filter((curve) => curve.points.length);
+  host.hidden = !filled.length;
   const height = 200;
   const [left, right, top, bottom] = [38, 10, 26, 30];
   const picture = svg("svg", { class: "curves", viewBox: `0 0 ${BROAD} ${height}`, role: "img", "aria-label": title });
