@@ -1,5 +1,6 @@
 """Analysis: one tree that grows as far as it is asked to."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from networks import lively
 
 import tesuji
 from tesuji.analysis import Analysis, best_classical, best_player
-from tesuji.evaluate import evaluator
+from tesuji.evaluate import TorchEvaluator, evaluator, shared_evaluator
 from tesuji.nets import onnx_bytes
 
 
@@ -84,6 +85,28 @@ def test_ownership_of_the_net_belongs_to_first(net: Path) -> None:
         assert owners.shape == (5, 5)
         assert np.allclose(owners, side * said)
         assert np.ptp(owners) > 0.01
+
+
+def test_both_evaluators_know_the_same_owners(net: Path) -> None:
+    game = tesuji.game("go5")
+    state = game.replay("c3 b2 d4")
+    torch = TorchEvaluator(lively(game), game, device="cpu").ownership(state)
+    assert torch is not None
+    assert np.allclose(torch, evaluator(net, game).ownership(state), atol=1e-5)
+    ownerless = TorchEvaluator(lively(tesuji.game("gomoku8")), device="cpu")
+    assert ownerless.ownership(tesuji.game("gomoku8").start()) is None
+
+
+def test_a_file_is_opened_once_for_all(net: Path, tmp_path: Path) -> None:
+    game = tesuji.game("go5")
+    copy = tmp_path / "copy.onnx"
+    copy.write_bytes(net.read_bytes())
+    first = shared_evaluator(copy, game)
+    assert shared_evaluator(copy, tesuji.game("go5", komi=3)) is first
+    os.utime(copy, (1, 1))  # another file by now
+    assert shared_evaluator(copy, game) is not first
+    with pytest.raises(ValueError, match="cannot be read"):
+        shared_evaluator(tmp_path / "none.onnx", game)
 
 
 def test_ownership_without_a_net_comes_from_random_games() -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sgfmill import sgf as mill
 
@@ -205,6 +205,7 @@ def read_or_refusal(text: str | bytes) -> Sgf | str:
         return str(refusal)
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(st.sampled_from(_PIECES), max_size=60).map("".join), st.binary()))
 def test_junk_is_read_or_refused(junk: str | bytes) -> None:
     found = read_or_refusal(junk)
@@ -214,6 +215,7 @@ def test_junk_is_read_or_refused(junk: str | bytes) -> None:
         assert sgf.read(sgf.write(found)).line() == found.line()
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_game_with_bytes_changed_is_read_or_refused(data: st.DataObject) -> None:
     text = bytearray(sgf.write(with_variations("nogo5", 3)).encode())

@@ -333,7 +333,7 @@ def test_analysis_follows_the_position(person: Person) -> None:
     follows = person.of("analysis", node=1)
     assert follows["visits"] > 0
     person.do("analyse", on=False)
-    assert person.desk.analyses == 0
+    assert person.desk.reserved == 0
     person.told.clear()
     time.sleep(0.3)
     assert not person.told
@@ -357,18 +357,18 @@ def test_an_analysis_that_is_proven_is_done(person: Person) -> None:
 
 
 def test_analyses_of_all_tables_together_are_limited() -> None:
-    someone = Person(limits=Limits(analyses=1))
+    someone = Person(limits=Limits(own_memory=1 << 26, memory=1 << 26))
     someone.do("new", game="go9", seats=["human", "human"])
     someone.do("analyse", on=True)
     assert someone.refused("hint") == "busy"
     someone.do("stop")
-    assert someone.desk.analyses == 0
+    assert someone.desk.reserved == 0
     someone.do("hint")
     someone.of("hint")
-    assert someone.desk.analyses == 0
+    assert someone.desk.reserved == 0
     someone.do("analyse", on=True)
     someone.table.close()
-    assert someone.desk.analyses == 0
+    assert someone.desk.reserved == 0
     someone.pool.close()
 
 
@@ -403,7 +403,7 @@ def test_a_review_finds_the_blunder(person: Person) -> None:
     assert told["moves"][3]["node"] == 4
     assert told["accuracy"][0] == 100
     assert told["accuracy"][1] < 60
-    assert person.desk.analyses == 0
+    assert person.desk.reserved == 0
 
 
 def test_a_review_of_a_long_game_searches_and_comes_in_parts(person: Person) -> None:
@@ -689,6 +689,15 @@ def test_every_game_has_all_levels(name: str) -> None:
     assert [level.name for level in found] == list(levels.NAMES)
     for level in found:
         tesuji.player(level.player, game)
+
+
+def test_ratings_rise_with_the_levels() -> None:
+    """Neighbours may be within each other's error; those two steps apart are not in the wrong order."""
+    measured = [name for name in tesuji.games() if levels.levels(tesuji.game(name))[0].rating is not None]
+    assert {"ultimate", "gomoku8", "nogo9", "dots5", "go9"} <= set(measured)
+    for name in measured:
+        ratings = [level.rating or 0 for level in levels.levels(tesuji.game(name))]
+        assert all(low < high for low, high in zip([0, *ratings], ratings[1:], strict=False)), name
 
 
 def test_the_default_level_moves_within_a_second() -> None:

@@ -1,5 +1,6 @@
 """The command line. Bad input is answered with one sentence and exit code 2."""
 
+import io
 import os
 import signal
 import sys
@@ -7,17 +8,19 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, BinaryIO, NoReturn, Protocol, TextIO
 
 import typer
 
 import tesuji
 from tesuji import arena, reports, terminal
 from tesuji import bench as benchmarks
+from tesuji.analysis import Analysis
 from tesuji.players import Forfeit
 from tesuji.playthrough import playthrough as transcript
 from tesuji.progress import progress
 from tesuji.records import GameRecord, read_records, write_safely
+from tesuji.thought import Thought
 
 app = typer.Typer(
     name="tesuji", help="Learns board games by playing itself, and plays them with you.", add_completion=False
@@ -30,6 +33,13 @@ app.add_typer(table, name="table")
 GameName = Annotated[
     str, typer.Argument(metavar="GAME", help="A game, such as go9 or go9:komi=5.5; `tesuji games` lists them.")
 ]
+
+
+class Engine(Protocol):
+    """Something that answers another program."""
+
+    def serve(self, source: BinaryIO, out: TextIO) -> None:
+        """Until the other has no more to say."""
 
 
 def _fail(sentence: object) -> NoReturn:
@@ -461,6 +471,99 @@ def _count_games(done: int, total: int) -> None:
 
 def _outcome(result: int | None) -> str:
     return "unknown" if result is None else ("drawn", "First wins", "Second wins")[result]
+
+
+# ── Other programs ──
+
+EnginePlayer = Annotated[
+    str, typer.Option("--player", metavar="PLAYER", help="Who plays; without it, the best that is at hand.")
+]
+Threads = Annotated[int, typer.Option(help="Threads of the net.")]
+Megabytes = Annotated[int, typer.Option("--memory", help="Megabytes that a search may take.")]
+
+
+@app.command("gtp")
+def serve_gtp(
+    name: GameName,
+    player: EnginePlayer = "",
+    threads: Threads = 1,
+    memory: Megabytes = 256,
+    resign: Annotated[float, typer.Option(help="Give up when the value is below minus this; 0: never.")] = 0.0,
+) -> None:
+    """Speak GTP on standard input and output: for Sabaki, GoGui and other programs. Go, NoGo, Gomoku."""
+    from tesuji.protocols.gtp_engine import GtpEngine
+
+    _serve(lambda: GtpEngine(_game(name), player, threads=threads, memory=memory << 20, resign=resign))
+
+
+@app.command("gomocup")
+def serve_gomocup(player: EnginePlayer = "", threads: Threads = 1) -> None:
+    """Speak the protocol of Gomocup on standard input and output: for Piskvork. Gomoku, five in a row."""
+    from tesuji.protocols.gomocup_engine import GomocupEngine
+
+    _serve(lambda: GomocupEngine(player, threads=threads))
+
+
+@app.command("analyze")
+def show_analysis(
+    name: GameName,
+    moves: Annotated[str, typer.Argument(metavar="MOVES", help="The moves so far, such as 'e5 c3'.")] = "",
+    visits: Annotated[int | None, typer.Option(help="Search so many visits.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Search so many seconds; without visits, 2.")] = None,
+    player: Annotated[str, typer.Option("--player", metavar="PLAYER", help="net:PATH or mcts.")] = "",
+    threads: Threads = 1,
+    memory: Megabytes = 256,
+    top: Annotated[int, typer.Option(help="Show so many candidates.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer queries in JSON, as KataGo's analysis does.")] = False,
+) -> None:
+    """Look at a position: candidate moves, what they are worth, and what would follow."""
+    if as_json:
+        from tesuji.protocols.json_engine import JsonEngine
+
+        _serve(lambda: JsonEngine(_game(name), player, threads=threads, memory=memory << 20))
+        return
+    try:
+        state = _game(name).replay(moves)
+        analysis = Analysis(state.game, player, threads=threads, memory=memory << 20)
+        analysis.look(state)
+        thought = analysis.grow(visits=visits, seconds=2.0 if visits is seconds is None else seconds)
+    except (ValueError, TypeError) as refusal:
+        _fail(refusal)
+    except KeyboardInterrupt:
+        print()
+        raise typer.Exit(130) from None
+    print(state)
+    _show_thought(thought, top, analysis)
+
+
+def _show_thought(thought: Thought, top: int, analysis: Analysis) -> None:
+    value = 0.0 if thought.value is None else thought.value
+    print(f"value   {value:+.3f} for First")
+    if thought.proven is not None:
+        print(f"proven  {_outcome(thought.proven)}; plies to the end: {thought.plies}")
+    print(f"visits  {analysis.visits:,} in {thought.seconds:.2f} s, {thought.memory / 1e6:,.1f} MB\n")
+    print(f"{'move':8}{'visits':>10}{'value':>9}{'prior':>8}  what would follow")
+    for line in thought.lines[: max(1, top)]:
+        worth = "–" if line.value is None else f"{line.value:+.3f}"
+        if line.proven is not None:
+            worth = {1: "First", 0: "draw", -1: "Second"}[line.proven]
+        prior = f"{line.prior:.1%}" if analysis.guided and line.prior is not None else ""
+        print(f"{line.moves[0]:8}{line.visits:>10,}{worth:>9}{prior:>8}  {' '.join(line.moves[:12])}")
+
+
+def _serve(make: Callable[[], Engine]) -> None:
+    """Answers another program on standard input and output."""
+    try:
+        engine = make()
+    except (ValueError, TypeError) as refusal:
+        _fail(refusal)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    try:
+        # Without a buffer: at the end a thread may still wait for more, and must hold no lock then.
+        engine.serve(io.FileIO(sys.stdin.fileno(), closefd=False), sys.stdout)
+    except (KeyboardInterrupt, BrokenPipeError):
+        os._exit(0)  # nobody listens any more
 
 
 # ── Learning ──

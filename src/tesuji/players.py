@@ -127,10 +127,12 @@ class AlphaBeta:
         self._seconds = 1.0 if depth is None and nodes is None and seconds is None else seconds
         self._engine = _core.AlphaBeta(game)
 
-    def think(self, state: State) -> Thought:
+    def think(self, state: State, seconds: float | None = None) -> Thought:
+        """``seconds``: a further limit, of this move alone."""
         check_ongoing(state)
         began = time.perf_counter()
-        found = self._engine.think(state, depth=self._depth, nodes=self._nodes, seconds=self._seconds)
+        limit = min((given for given in (seconds, self._seconds) if given is not None), default=None)
+        found = self._engine.think(state, depth=self._depth, nodes=self._nodes, seconds=limit)
         line = Line(tuple(map(state.game.text, found["line"])), found["value"], found["nodes"])
         return Thought(
             found["action"],

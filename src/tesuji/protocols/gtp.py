@@ -4,17 +4,13 @@ The referee is our State: the guest is told each move and asked for its own; wha
 GTP's B and W are our First and Second; its columns skip the letter I in every game.
 """
 
-import re
-
 from tesuji._core import Game, State
 from tesuji.players import Forfeit, check_ongoing
 from tesuji.protocols.engine import PATIENCE, Engine
+from tesuji.protocols.vertices import COLOURS, has_vertices, vertices
 from tesuji.thought import Thought
 
 __all__ = ["GtpPlayer"]
-
-_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-_COLOURS = "BW"
 
 
 class GtpPlayer:
@@ -23,7 +19,7 @@ class GtpPlayer:
     keeps_time = True
 
     def __init__(self, game: Game, command: str, *, seconds: float | None = None) -> None:
-        if not re.fullmatch(r"(go|nogo|gomoku)\d+(x\d+)?", game.name) or game.rows != game.cols:
+        if not has_vertices(game):
             raise ValueError(f"a GTP program plays Go, NoGo and Gomoku, not {game.name}")
         self._game = game
         self._engine = Engine(command)
@@ -31,15 +27,8 @@ class GtpPlayer:
         # What it is told of the limit, where one is set: whole seconds, and a little less than it has. Clocks differ.
         self._told = None if seconds is None else max(1, int(seconds * 0.9))
         self._seen: list[int] = []  # the actions that it has been told, or has made
-        self._vertices = [self._vertex(action) for action in range(game.actions)]
+        self._vertices = vertices(game)
         self._actions = {vertex: action for action, vertex in enumerate(self._vertices)}
-
-    def _vertex(self, action: int) -> str:
-        cell = self._game.locate(action)
-        if cell is None:
-            return "PASS"
-        row, col = divmod(cell, self._game.cols)
-        return f"{_COLUMNS[col]}{self._game.rows - row}"
 
     def think(self, state: State) -> Thought:
         """Tells the guest what it has not seen, and asks for its move. Raises Forfeit if it cannot answer."""
@@ -49,8 +38,8 @@ class GtpPlayer:
             self._tell(state)
             self._engine.allow(self._seconds)
             if self._told is not None:
-                self._exchange(f"time_left {_COLOURS[state.to_play]} {self._told} 1")
-            answer = self._ask(f"genmove {_COLOURS[state.to_play]}").upper()
+                self._exchange(f"time_left {COLOURS[state.to_play]} {self._told} 1")
+            answer = self._ask(f"genmove {COLOURS[state.to_play]}").upper()
             if answer == "RESIGN":
                 raise Forfeit("resigned")
             if answer not in self._actions:
@@ -77,7 +66,7 @@ class GtpPlayer:
             self._clear()
         position = self._game.replay(self._seen)
         for action in history[len(self._seen) :]:
-            self._ask(f"play {_COLOURS[position.to_play]} {self._vertices[action]}")
+            self._ask(f"play {COLOURS[position.to_play]} {self._vertices[action]}")
             self._seen.append(action)
             position = position.play(action)
 

@@ -23,7 +23,7 @@ class Limits:
     """Positions of a tree of variations."""
     ping_seconds: float = 30.0
     """A client that does not answer a ping of the websocket within this time is gone."""
-    waiting: int = 200
+    waiting: int = 100
     """Messages that may wait for a client that does not read."""
     waiting_seconds: float = 30.0
     """How long one of them may wait."""
@@ -40,9 +40,11 @@ class Limits:
     analysis_seconds: float = 120.0
     """Work on one position."""
     analysis_memory: int = 1 << 26
-    """Bytes of the tree of one analysis."""
-    analyses: int = 24
-    """Analyses, hints and reviews at once, of all tables."""
+    """Bytes of the tree of an analysis, hint or review."""
+    own_memory: int = 1 << 28
+    """The same for a person at this very machine."""
+    memory: int = 1 << 31
+    """Bytes of all those trees together."""
     review_seconds: float = 45.0
     """Work on one game."""
     runs: int = 1

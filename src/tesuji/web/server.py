@@ -52,7 +52,7 @@ _HEADERS = {
 # Streams: of these only the newest is worth sending to a client that is slow to read.
 _STREAMS = ("analysis", "review")
 
-_TOKEN = 0.004  # seconds of the one thread that talks to all: they count as a message more
+_TOKEN = 0.004  # seconds of work of the one thread that talks to all: they count as a message more
 _LINGER = 5.0  # seconds after its end in which a connection may still be written to
 
 _log = logging.getLogger("tesuji.web")
@@ -145,9 +145,9 @@ class _Connection:
             if event["type"] == "websocket.disconnect":
                 return
             if self._admit():
-                began = time.perf_counter()
+                began = time.thread_time()
                 self._obey(event.get("text"))
-                self._tokens -= (time.perf_counter() - began) / _TOKEN
+                self._tokens -= (time.thread_time() - began) / _TOKEN
             await asyncio.sleep(0)  # others have their turn
 
     def _admit(self) -> bool:
@@ -200,9 +200,9 @@ class _Connection:
             await self._changed.wait()
             self._changed.clear()
             while self._waiting:
-                began = time.perf_counter()
+                began = time.thread_time()
                 text = json.dumps(self._waiting.popleft(), ensure_ascii=False)
-                self._tokens -= (time.perf_counter() - began) / _TOKEN
+                self._tokens -= (time.thread_time() - began) / _TOKEN
                 await self._send_text(text)
         await self._send_text(json.dumps({"is": "gone", "text": self._gone}))
         await self._websocket.close(self._code)

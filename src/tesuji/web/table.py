@@ -48,13 +48,13 @@ class Trouble(ValueError):  # noqa: N818 (what the pages call it)
 
 
 class Desk:
-    """What all tables share: threads, limits, the Lab, and how many analyses there are."""
+    """What all tables share: threads, limits, the Lab, and the memory for analyses."""
 
     def __init__(self, pool: Pool, limits: Limits | None = None, lab: Lab | None = None) -> None:
         self.pool = pool
         self.limits = limits or Limits()
         self.lab = lab
-        self.analyses = 0
+        self.reserved = 0  # bytes
 
 
 @dataclass(slots=True)
@@ -78,9 +78,10 @@ class Table:
         self._desk = desk
         self._tell = tell
         self._own = own
+        self._memory = desk.limits.own_memory if own else desk.limits.analysis_memory
         self._id = secrets.token_hex(4)
         self._jobs: dict[str, Job] = {}
-        self._holds: set[str] = set()  # what counts as an analysis here
+        self._holds: set[str] = set()  # what has memory of an analysis here
         self._eye: _Eye | None = None  # of the analysis that is on
         self._serial = -1  # of the game: 0 is the one that a table begins with
         self._set_up(GameTree(game_of("ultimate"), desk.limits.nodes), 0, ["human", levels.DEFAULT])
@@ -385,18 +386,18 @@ class Table:
             self._tell({"is": "thinking", "on": False, "seat": self._state.to_play, "visits": 0})
 
     def _hold(self, kind: str) -> None:
-        """Counts an analysis, which takes memory, against the limit for all tables."""
+        """Reserves the memory of an analysis out of what all tables share."""
         if kind in self._holds:
             return
-        if self._desk.analyses >= self._desk.limits.analyses:
+        if self._desk.reserved + self._memory > self._desk.limits.memory:
             raise Trouble("busy", "too many people are analysing right now: try again in a minute")
-        self._desk.analyses += 1
+        self._desk.reserved += self._memory
         self._holds.add(kind)
 
     def _release(self, kind: str) -> None:
         if kind in self._holds:
             self._holds.discard(kind)
-            self._desk.analyses -= 1
+            self._desk.reserved -= self._memory
 
     def _stop(self) -> None:
         """Whatever is being computed."""
@@ -499,7 +500,7 @@ class Table:
         node, limits = self._node, self._desk.limits
         self._start(
             "analyse",
-            _analysing(self._eye, self._state, limits.analysis_memory, limits.analysis_seconds),
+            _analysing(self._eye, self._state, self._memory, limits.analysis_seconds),
             tell=lambda told: self._tell({"is": "analysis", "node": node, **told}),
             done=lambda _: None,
             patience=ANALYSIS,
@@ -516,7 +517,7 @@ class Table:
 
         self._start(
             "hint",
-            _hinting(state, self._desk.limits.analysis_memory),
+            _hinting(state, self._memory),
             done=told,
             patience=REPLY,
             most=self._desk.limits.reply_seconds,
@@ -542,7 +543,7 @@ class Table:
                 self._tree.game,
                 self._tree.actions(leaf),
                 seconds=limits.review_seconds,
-                memory=limits.analysis_memory,
+                memory=self._memory,
             ),
             tell=tell,
             done=lambda _: None,

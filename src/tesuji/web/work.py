@@ -24,8 +24,8 @@ _SLICE = 0.1  # seconds
 
 # Patience in seconds: how long a slice gladly waits.
 REPLY = 0.0
-ANALYSIS = 0.5
-REVIEW = 2.0
+ANALYSIS = 2.0
+REVIEW = 5.0
 
 _log = logging.getLogger("tesuji.web")
 
