@@ -12,10 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 import tesuji
 from tesuji.web.levels import NAMES
@@ -64,19 +64,8 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with a run that begins to learn now, behind the other tests."""
-    folder = tmp_path_factory.mktemp("runs")
-    command = [sys.executable, "-m", "tesuji.cli", "train", "gomoku3", "--run", str(folder / "small"), "--minutes", "3"]
-    learning = subprocess.Popen(["nice", *command], stderr=subprocess.DEVNULL, env=environment())
-    yield folder
-    learning.send_signal(signal.SIGTERM)
-    learning.wait(timeout=20)
-
-
-@pytest.fixture(scope="module")
-def served(runs: Path) -> Iterator[Served]:
-    server = Served(runs)
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    server = Served(tmp_path_factory.mktemp("runs"))
     yield server
     server.stop()
 
@@ -93,10 +82,9 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """A visitor's page, and what one does there. Anything that the browser complains about fails the test."""
 
-    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
-        settings = {"viewport": {"width": 1280, "height": 800}, "locale": "en-GB", "reduced_motion": "reduce"}
-        self.context = browser.new_context(**(settings | options))
-        self.page: Page = self.context.new_page()
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context = context
+        self.page: Page = context.new_page()
         self.page.set_default_timeout(8000)
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -160,13 +148,28 @@ class Visit:
         self.page.screenshot(path=PICTURES / f"{name}.png")
 
     def leave(self) -> None:
-        self.context.close()
+        """The next visitor is a new one."""
+        self.page.evaluate("localStorage.clear()")
+        self.page.close()
         assert self.complaints == []
 
 
+def context(browser: Browser, **options: Any) -> BrowserContext:
+    settings = {"viewport": {"width": 1280, "height": 800}, "locale": "en-GB", "reduced_motion": "reduce"}
+    return browser.new_context(**(settings | options))
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser window of common size and settings."""
+    made = context(browser)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[Visit]:
-    made = Visit(browser, served.address)
+def visit(desk: BrowserContext, served: Served) -> Iterator[Visit]:
+    made = Visit(desk, served.address)
     yield made
     made.leave()
 
@@ -310,7 +313,8 @@ def test_review(visit: Visit) -> None:
 
 
 def test_phone_with_a_tap_and_a_confirmation(browser: Browser, served: Served) -> None:
-    phone = Visit(browser, served.address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    small = context(browser, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = Visit(small, served.address)
     phone.see()
     phone.picture("phone-new")
     phone.start("go9", who="humans")
@@ -330,6 +334,7 @@ def test_phone_with_a_tap_and_a_confirmation(browser: Browser, served: Served) -
     wide = phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert not wide, "the page must not scroll sideways"
     phone.leave()
+    small.close()
 
 
 def test_keyboard_only(visit: Visit) -> None:
@@ -397,7 +402,8 @@ def test_language_is_switched_and_kept(visit: Visit) -> None:
 
 def test_dark(browser: Browser, served: Served) -> None:
     """As the system says, until the visitor says otherwise."""
-    dark = Visit(browser, served.address, color_scheme="dark")
+    night = context(browser, color_scheme="dark")
+    dark = Visit(night, served.address)
     background = "getComputedStyle(document.body).backgroundColor"
     dark.see("#nogo5/c3")
     expect(dark.at("html")).to_have_attribute("data-light", "dark")
@@ -407,12 +413,13 @@ def test_dark(browser: Browser, served: Served) -> None:
     dark.page.reload()
     expect(dark.at("html")).to_have_attribute("data-light", "light")
     dark.leave()
+    night.close()
 
 
 @pytest.mark.parametrize("light", ["light", "dark"])
-def test_contrast(browser: Browser, served: Served, light: str) -> None:
+def test_contrast(visit: Visit, light: Literal["light", "dark"]) -> None:
     """Texts stand out from what is behind them, 4.5 to 1 at least."""
-    visit = Visit(browser, served.address, color_scheme=light)
+    visit.page.emulate_media(color_scheme=light)
     visit.see("#dots2/0-1-2")
     expect(visit.at("#panel-moves .move")).to_have_count(3)
     weak = visit.page.evaluate(
@@ -450,7 +457,6 @@ def test_contrast(browser: Browser, served: Served, light: str) -> None:
         }"""
     )
     assert weak == []
-    visit.leave()
 
 
 # ── Files, links, reconnecting ──
@@ -498,7 +504,7 @@ def test_a_dropped_file(visit: Visit) -> None:
     expect(visit.at("#steps .count")).to_have_text("2 / 2")
 
 
-def test_a_link_restores_a_position(visit: Visit, browser: Browser, served: Served) -> None:
+def test_a_link_restores_a_position(visit: Visit) -> None:
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.see().start("nogo4", who="humans")
     for action in (0, 5, 10):
@@ -507,7 +513,7 @@ def test_a_link_restores_a_position(visit: Visit, browser: Browser, served: Serv
     expect(visit.at(".toast")).to_have_text("Link copied")
     copied = visit.page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("#nogo4/a4-b3-c2")
-    other = Visit(browser, served.address)
+    other = Visit(visit.context, visit.address)
     other.page.goto(copied)
     expect(other.at("#board .pieces .stone")).to_have_count(3)
     other.leave()
@@ -534,29 +540,23 @@ def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> N
 # ── Lab ──
 
 
-def test_lab_shows_a_run_learn(visit: Visit) -> None:
+def test_lab_starts_a_run_shows_it_learn_and_stops_it(visit: Visit) -> None:
     visit.see("lab")
+    visit.at("#start-game").select_option("gomoku3")
+    visit.at("#start-minutes").fill("1")
+    visit.at("#start button").click()
+    expect(visit.at("#run-name")).to_have_text("gomoku3-1")
     expect(visit.at(".run .alive")).to_be_visible()
-    expect(visit.at("#run-name")).to_have_text("small")
-    expect(visit.at("#chart-loss .curve")).to_have_count(3, timeout=40000)
+    expect(visit.at("#chart-loss .curve")).to_have_count(3, timeout=60000)
     expect(visit.at("#chart-entropy .curve")).to_have_count(2)
     expect(visit.at("#board .goban")).to_be_visible()
     visit.at("#lab-last").click()
     assert visit.at("#board .pieces .stone").count() >= 5  # nobody wins sooner
+    visit.picture("lab")
     visit.at("#lab-first").click()
     expect(visit.at("#board .pieces .stone")).to_have_count(0)
-    visit.picture("lab")
-
-
-def test_lab_starts_and_stops_a_run(visit: Visit) -> None:
-    visit.see("lab")
-    visit.at("#start-game").select_option("dots1")
-    visit.at("#start-minutes").fill("1")
-    visit.at("#start button").click()
-    expect(visit.at("#run-name")).to_have_text("dots1-1")
-    expect(visit.at(".run[aria-pressed=true] .alive")).to_be_visible()
     visit.at(".runs .quiet").click()
-    expect(visit.at(".run[aria-pressed=true] .alive")).to_have_count(0, timeout=20000)
+    expect(visit.at(".run .alive")).to_have_count(0, timeout=30000)
 
 
 # ── Words ──

@@ -81,16 +81,23 @@ export function newGameDialog(dialog, welcome, now, start) {
   /** @param {Game} game @param {number} side */
   const pip = (game, side) => h("span", { class: `pip ${game.look} ${side === 0 ? "first" : "second"}` });
 
+  // Pictures are drawn once; the rest is drawn anew when a choice changes it.
+  const thumbs = new Map(
+    families.map((family) => {
+      const thumb = h("span", { class: "thumb" });
+      picture(thumb, chosenOf(family));
+      return [family, thumb];
+    }),
+  );
+
   const draw = () => {
     const game = now.here ? now.game : chosenOf(choice.family);
     const focused = document.activeElement instanceof HTMLInputElement && dialog.contains(document.activeElement) ? [document.activeElement.name, document.activeElement.value] : null;
     const parts = [];
     if (!now.here) {
-      const cards = families.map((family) => {
-        const thumb = h("span", { class: "thumb" });
-        picture(thumb, chosenOf(family));
-        return radio("family", family, family === choice.family, () => ((choice.family = family), draw()), [thumb, h("b", {}, gameName(chosenOf(family)))], "card");
-      });
+      const cards = families.map((family) =>
+        radio("family", family, family === choice.family, () => ((choice.family = family), draw()), [thumbs.get(family) ?? "", h("b", {}, gameName(chosenOf(family)))], "card"),
+      );
       parts.push(h("fieldset", {}, h("legend", { class: "unseen" }, t("lab.game")), h("div", { class: "cards" }, ...cards)));
       if (known(`about.${game.family}`)) parts.push(h("p", { class: "faint about" }, t(`about.${game.family}`)));
       const members = welcome.games.filter((member) => member.family === choice.family);
