@@ -365,6 +365,10 @@ def test_keyboard_only(visit: Visit) -> None:
     keys.press("?")
     expect(visit.at("#help")).to_be_visible()
     visit.picture("help")
+    with visit.context.expect_page() as rules:
+        visit.at("#help a").click()
+    expect(rules.value.locator("body")).to_contain_text("# Dots and Boxes")
+    rules.value.close()
     keys.press("Escape")
     expect(visit.at("#help")).to_be_hidden()
 
