@@ -193,16 +193,14 @@ def test_a_whole_game_by_clicks(visit: Visit, game: str) -> None:
             visit.play(spots[(7 * turns) % len(spots)])
         if turns == 4:
             visit.picture(f"{game}-light")
-            visit.page.keyboard.press("d")
-            visit.picture(f"{game}-dark")
-            visit.page.keyboard.press("d")
         assert turns <= rules.max_plies
     # The link has the whole game: the rules themselves say how it ended.
     state = rules.replay(visit.page.url.partition("/#")[2].partition("/")[2].split("-"))
     assert state.result is not None
     expect(visit.at("#result strong")).to_have_text({1: "You won", 0: "Drawn", -1: "You lost"}[state.result])
     assert visit.at("#panel-moves .move").count() == len(state.history)
-    visit.picture(f"{game}-end")
+    visit.page.keyboard.press("d")
+    visit.picture(f"{game}-dark")
 
 
 def test_second_side_and_swap(visit: Visit) -> None:
@@ -546,19 +544,19 @@ def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> N
 
 def test_lab_starts_a_run_shows_it_learn_and_stops_it(visit: Visit) -> None:
     visit.see("lab")
-    visit.at("#start-game").select_option("gomoku3")
+    visit.at("#start-game").select_option("dots1")  # learned from the first round on
     visit.at("#start-minutes").fill("1")
     visit.at("#start button").click()
-    expect(visit.at("#run-name")).to_have_text("gomoku3-1")
+    expect(visit.at("#run-name")).to_have_text("dots1-1")
     expect(visit.at(".run .alive")).to_be_visible()
     expect(visit.at("#chart-loss .curve")).to_have_count(3, timeout=60000)
     expect(visit.at("#chart-entropy .curve")).to_have_count(2)
     expect(visit.at("#board .goban")).to_be_visible()
     visit.at("#lab-last").click()
-    assert visit.at("#board .pieces .stone").count() >= 5  # nobody wins sooner
+    expect(visit.at("#board .pieces .edge")).to_have_count(4)
     visit.picture("lab")
     visit.at("#lab-first").click()
-    expect(visit.at("#board .pieces .stone")).to_have_count(0)
+    expect(visit.at("#board .pieces .edge")).to_have_count(0)
     visit.at(".runs .quiet").click()
     expect(visit.at(".run .alive")).to_have_count(0, timeout=30000)
 
@@ -598,3 +596,10 @@ def test_catalogue(visit: Visit) -> None:
     wanted += [f"side.{tesuji.game(name).look}.{side}" for name in tesuji.games() for side in (0, 1)]
     wanted += [f"number.{number}" for name in tesuji.games() for number in tesuji.game(name).numbers]
     assert [key for key in wanted if key not in catalogue] == []
+
+
+def test_modules_are_loaded_at_once() -> None:
+    """The page names all its modules, so that the browser need not find them one after the other."""
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    named = set(re.findall(r'(?:modulepreload" href|module" src)="/static/([a-z]+\.js)"', page))
+    assert named == {path.name for path in STATIC.glob("*.js")} - {"lab.js"}
