@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ADDING = DOCS / "adding-a-game.md"
 GAME_PAGES = sorted((DOCS / "games").glob("*.md"))
-PAGES = [page for page in (ROOT / "README.md", *sorted(DOCS.glob("*.md")), *GAME_PAGES) if page.exists()]
+PAGES = [page for page in (*sorted(ROOT.glob("README*.md")), *sorted(DOCS.glob("*.md")), *GAME_PAGES) if page.exists()]
 
 # Where a page lists the planes of an encoding.
 PLANES = {"tesuji": "Planes", "paper": "Planes of the paper"}

@@ -97,6 +97,8 @@ def test_pages_and_their_headers(port: int) -> None:
         "/static/",
         "/static/app.js%00.html",
         "/static/..\\secret.txt",
+        "/docs/games/..%2fweb.md",
+        "/docs/games/secret.md",
         "/secret.txt",
         "/nothing",
     ],

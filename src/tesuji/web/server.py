@@ -37,6 +37,7 @@ from tesuji.web.work import Pool
 __all__ = ["Server", "bind", "runner", "serve"]
 
 _STATIC = Path(__file__).with_name("static")
+_RULES = Path(__file__).parents[3] / "docs/games"  # in a checkout; an installed package has no documentation
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _HEADERS = {
@@ -247,6 +248,7 @@ class Server:
             Route("/lab", self._page("lab.html")),
             Route("/healthz", self._health),
             Route("/static/{path:path}", self._file),
+            Route("/docs/games/{family}.md", self._rules),
             WebSocketRoute("/ws", self._socket),
         ]
         self.app: ASGIApp = _Guard(Starlette(routes=routes, lifespan=self._lifespan), self.knows)
@@ -278,6 +280,7 @@ class Server:
                     "default_level": levels.DEFAULT,
                     "lab": own,
                     "own": own,
+                    "docs": _RULES.is_dir(),
                     "limits": {"message": limits.message, "nodes": limits.nodes, "rate": limits.rate},
                 },
                 ensure_ascii=False,
@@ -333,6 +336,14 @@ class Server:
             return PlainTextResponse("not found", 404)
         caching = "no-store" if path.suffix == ".html" else "no-cache"
         return FileResponse(path, headers={"cache-control": caching})
+
+    async def _rules(self, request: Request) -> Response:
+        """The page of a family of games, as a text."""
+        name = request.path_params["family"]
+        path = _RULES / f"{name}.md"
+        if name not in {family(tesuji.game(game)) for game in tesuji.games()} or not path.is_file():
+            return PlainTextResponse("not found", 404)
+        return FileResponse(path, media_type="text/plain; charset=utf-8", headers={"cache-control": "no-cache"})
 
     async def _health(self, request: Request) -> Response:
         told = {"ok": True, "version": tesuji.__version__, "tables": len(self._connections)}
