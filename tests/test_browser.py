@@ -236,6 +236,23 @@ def test_undo_takes_both_moves_back(visit: Visit) -> None:
     expect(visit.at("#steps .count")).to_have_text("0 / 2")
 
 
+def test_a_reload_keeps_the_game_and_who_plays(visit: Visit) -> None:
+    visit.see().start("gomoku6x4")
+    visit.play(14)
+    visit.wait_ply(2)
+    visit.wait_for_turn()
+    visit.page.reload()
+    expect(visit.at("#steps .count")).to_have_text("2 / 2")
+    expect(visit.at("#seat-top")).to_contain_text("Seedling")
+
+
+def test_a_link_that_leads_nowhere(visit: Visit) -> None:
+    visit.see("#go5/c3-c3")
+    expect(visit.at(".toast")).to_contain_text("c3 is not legal")
+    visit.start("go5", who="humans")
+    expect(visit.at("#board .pieces .stone")).to_have_count(0)
+
+
 def test_programs_against_each_other(visit: Visit) -> None:
     visit.see().start("gomoku6x4", who="watch")
     visit.wait_ply(2)
