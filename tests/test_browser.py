@@ -120,8 +120,7 @@ class Visit:
             self.at(f'#new input[name=side][value="{side}"]').check()
             self.at(f'#new input[name=level][value="{level}"]').check()
         self.at("#new-start").click()
-        expect(self.page).to_have_url(re.compile(f"#{game}(:|/|$)"))
-        expect(self.at("#board .goban")).to_have_attribute("data-look", tesuji.game(game).look)
+        self.page.wait_for_function("game => location.hash.slice(1).split(/[:/]/)[0] === game", arg=game)
 
     def ply(self) -> int:
         return int(self.at("#steps .count").inner_text().split("/")[0])
@@ -148,10 +147,12 @@ class Visit:
         self.page.screenshot(path=PICTURES / f"{name}.png")
 
     def leave(self) -> None:
-        """The next visitor is a new one."""
+        """The next visitor at this window is a new one."""
         self.page.evaluate("localStorage.clear()")
-        self.page.close()
-        assert self.complaints == []
+        self.page.emulate_media(color_scheme="light")
+        self.page.goto("about:blank")
+        complaints, self.complaints = self.complaints, []
+        assert complaints == []
 
 
 def context(browser: Browser, **options: Any) -> BrowserContext:
@@ -160,18 +161,15 @@ def context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 @pytest.fixture(scope="module")
-def desk(browser: Browser) -> Iterator[BrowserContext]:
+def window(browser: Browser, served: Served) -> Visit:
     """A browser window of common size and settings."""
-    made = context(browser)
-    yield made
-    made.close()
+    return Visit(context(browser), served.address)
 
 
 @pytest.fixture
-def visit(desk: BrowserContext, served: Served) -> Iterator[Visit]:
-    made = Visit(desk, served.address)
-    yield made
-    made.leave()
+def visit(window: Visit) -> Iterator[Visit]:
+    yield window
+    window.leave()
 
 
 # ── Whole games ──
@@ -234,6 +232,23 @@ def test_undo_takes_both_moves_back(visit: Visit) -> None:
     visit.wait_for_turn()
     visit.page.keyboard.press("u")
     expect(visit.at("#steps .count")).to_have_text("0 / 2")
+
+
+def test_a_reload_keeps_the_game_and_who_plays(visit: Visit) -> None:
+    visit.see().start("gomoku6x4")
+    visit.play(14)
+    visit.wait_ply(2)
+    visit.wait_for_turn()
+    visit.page.reload()
+    expect(visit.at("#steps .count")).to_have_text("2 / 2")
+    expect(visit.at("#seat-top")).to_contain_text("Seedling")
+
+
+def test_a_link_that_leads_nowhere(visit: Visit) -> None:
+    visit.see("#go5/c3-c3")
+    expect(visit.at(".toast")).to_contain_text("c3 is not legal")
+    visit.start("go5", who="humans")
+    expect(visit.at("#board .pieces .stone")).to_have_count(0)
 
 
 def test_programs_against_each_other(visit: Visit) -> None:
@@ -518,7 +533,8 @@ def test_a_link_restores_a_position(visit: Visit) -> None:
     other = Visit(visit.context, visit.address)
     other.page.goto(copied)
     expect(other.at("#board .pieces .stone")).to_have_count(3)
-    other.leave()
+    other.page.close()
+    assert other.complaints == []
 
 
 def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> None:

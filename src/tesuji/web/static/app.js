@@ -108,7 +108,14 @@ function hear(message) {
   else if (message.is === "hint") showHint(message);
   else if (message.is === "review") showReview(message);
   else if (message.is === "saved") download(message.name, message.text);
-  else if (message.is === "trouble") toast(known(`trouble.${message.key}`) && currentLanguage() !== "en" ? t(`trouble.${message.key}`) : message.text);
+  else if (message.is === "trouble") showTrouble(message);
+}
+
+/** @param {{about: string, key: string, text: string}} trouble */
+function showTrouble({ about, key, text }) {
+  toast(known(`trouble.${key}`) && currentLanguage() !== "en" ? t(`trouble.${key}`) : text);
+  // A link that leads nowhere.
+  if (about === "open" && !position) beginAnew();
 }
 
 /** @param {boolean} up */
@@ -133,11 +140,17 @@ function begin(message) {
   } else if (place && message.games.some((/** @type {Game} */ member) => member.name === place.game)) {
     openPlace(place);
   } else {
-    const last = lastChoice(message);
-    connection.send({ do: "new", ...(last ?? { game: message.games[0].name, numbers: {}, seats: ["human", "casual"] }) });
-    if (!last) openDialog(false, message.games[0]);
+    beginAnew();
   }
   if (analysing) connection.send({ do: "analyse", on: true });
+}
+
+/** What was played last; a new visitor is asked. */
+function beginAnew() {
+  if (!welcome) return;
+  const last = lastChoice(welcome);
+  connection.send({ do: "new", ...(last ?? { game: welcome.games[0].name, numbers: {}, seats: ["human", "casual"] }) });
+  if (!last) openDialog(false, welcome.games[0]);
 }
 
 /** The same game anew, on a server that has forgotten it. @param {Position} was */
