@@ -1,6 +1,5 @@
 """Programs of other people drive our engines: Sabaki's GTP module, and GNU Go at the other side of the board."""
 
-import fcntl
 import json
 import re
 import shutil
@@ -14,21 +13,13 @@ from test_guests import LEVEL_1, needs_gnugo
 import tesuji
 
 CLIENTS = Path(__file__).parent / "clients"
-needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed (Debian's package npm)")
+needs_sabaki = pytest.mark.skipif(
+    shutil.which("node") is None or not (CLIENTS / "node_modules/@sabaki/gtp/package.json").exists(),
+    reason="Sabaki's module is not installed: `make test` does it where npm is",
+)
 
 
-@pytest.fixture(scope="module")
-def sabaki() -> None:
-    """Sabaki's module, which npm installs once."""
-    with (CLIENTS / "package.json").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # other workers may want it too
-        if not (CLIENTS / "node_modules/@sabaki/gtp/package.json").exists():
-            install = ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
-            subprocess.run(install, cwd=CLIENTS, check=True, timeout=300)
-
-
-@needs_npm
-@pytest.mark.usefixtures("sabaki")
+@needs_sabaki
 @pytest.mark.parametrize("name", ["go5", "go9", "nogo5", "nogo9", "gomoku8"])
 def test_sabaki_drives_whole_games(name: str) -> None:
     visits = 30 if name.startswith("go") else 200
