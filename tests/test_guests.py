@@ -335,6 +335,6 @@ def test_a_guest_at_the_terminal(scripts: dict[str, str]) -> None:
     """Its loss ends the game with a word, not with a traceback."""
     from test_cli import run
 
-    done = run("play", "gomoku8", "--second", "--opponent", f"{scripts['gtp']} start")
+    done = run("terminal", "gomoku8", "--second", "--opponent", f"{scripts['gtp']} start")
     assert done.returncode == 0
     assert "Your opponent crashed: it ended with exit code 1 (no net found): you win." in done.stdout

@@ -20,7 +20,10 @@ from tesuji import _core
 
 pytest.importorskip("torch")
 
+import torch
+
 from tesuji import cli, config, run, watch
+from tesuji.nets import load
 from tesuji.replay import Window
 from tesuji.run import Folder, Run, ratings
 
@@ -30,7 +33,13 @@ TESUJI = [sys.executable, "-m", "tesuji.cli"]
 SMALL = [
     *("net.channels=4", "net.blocks=1", "net.policy_channels=4", "net.value_channels=4", "net.value_hidden=8"),
     *("selfplay.visits=4", "selfplay.fast_visits=2", "selfplay.games=8", "selfplay.threads=1"),
-    *("train.batch=16", "replay.ratio=1", "replay.window_min=1000000", "replay.window_max=1000000"),
+    *(
+        "train.batch=16",
+        "train.decay=constant",
+        "replay.ratio=1",
+        "replay.window_min=1000000",
+        "replay.window_max=1000000",
+    ),
     *("run.positions=60", "run.save=0.3", "run.arena=0", "run.device=cpu"),
 ]
 COUNTERS = ("round", "games", "positions", "steps", "minutes")
@@ -127,6 +136,24 @@ def test_the_same_folder_goes_on(begun: Path) -> None:
     assert frames_on_disk(begun).startswith(frames)
     assert after["steps"] == 25
     monotone(begun)
+
+
+def test_a_run_may_begin_with_a_net_of_another(learned: Path, tmp_path: Path) -> None:
+    """Its weights after one step are near those that it began with, and far from those by chance."""
+    net = Folder(learned).net(20)
+    small(tmp_path / "a", f"run.start={net}").learn(steps=1)
+    small(tmp_path / "b").learn(steps=1)
+    before, after, other = (
+        torch.cat([p.flatten() for p in load(path).parameters()])
+        for path in (net, Folder(tmp_path / "a").net(1), Folder(tmp_path / "b").net(1))
+    )
+    assert (after - before).norm() < 0.3 * (other - before).norm()
+    Run(tmp_path / "a").learn(steps=1)  # goes on with what it learned
+    assert Folder(tmp_path / "a").nets()[-1] == 2
+    with pytest.raises(ValueError, match="is a net of another build"):
+        small(tmp_path / "c", f"run.start={net}", "net.blocks=2").learn(steps=1)
+    with pytest.raises(ValueError, match="cannot be read"):
+        small(tmp_path / "d", "run.start=nowhere.safetensors").learn(steps=1)
 
 
 def test_the_ratio_is_kept_over_resumes(begun: Path) -> None:

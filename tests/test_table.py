@@ -223,10 +223,10 @@ def test_learning_at_the_terminal_saves(small: Path, tmp_path: Path) -> None:
     path = tmp_path / "own.table"
     shutil.copy(small, path)
     moves = "\n".join(map(str, range(17)))
-    done = run("play", "dots2x3", "--opponent", f"table:{path},learn=1", typed=f"{moves}\n{moves}\nquit\n")
+    done = run("terminal", "dots2x3", "--opponent", f"table:{path},learn=1", typed=f"{moves}\n{moves}\nquit\n")
     assert done.returncode == 0, done.stderr
     assert Table.load(path).learned == 1
-    run("play", "dots2x3", "--opponent", f"table:{path}", typed=f"{moves}\n{moves}\nquit\n")
+    run("terminal", "dots2x3", "--opponent", f"table:{path}", typed=f"{moves}\n{moves}\nquit\n")
     assert Table.load(path).learned == 1
 
 

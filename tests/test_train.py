@@ -126,6 +126,8 @@ def test_rates_rise_and_fall() -> None:
     assert [study.rate_at(i) for i in (0, 49, 50, 79, 80)] == [0.001, 0.001, 0.0005, 0.0005, 0.00025]
     cosine = TrainSettings(rate=1, warmup=0, decay="cosine", decay_steps=100, floor=0.1)
     assert [cosine.rate_at(i) for i in (0, 50, 100, 500)] == pytest.approx([1, 0.55, 0.1, 0.1])
+    by_time = TrainSettings(rate=1, warmup=0, decay="cosine", decay_minutes=10, floor=0.1)
+    assert [by_time.rate_at(7, minutes) for minutes in (0, 5, 10, 99)] == pytest.approx([1, 0.55, 0.1, 0.1])
     student = learner(settings=TrainSettings(rate=1e-3, warmup=9))
     assert student.step(batch_of(student.net, 4))["rate"] == pytest.approx(1e-4)
 

@@ -580,6 +580,9 @@ def train(
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting, such as train.rate=0.002.")
     ] = None,
+    start: Annotated[
+        Path | None, typer.Option(metavar="NET", help="Begin with the weights of this net (.safetensors).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed learns from other games.")] = None,
 ) -> None:
     """Learn a game by self-play. The same command goes on where it stopped; Ctrl-C saves."""
@@ -588,6 +591,7 @@ def train(
         _at_least("minutes", minutes, 0)
     folder = run or Path("runs") / name.replace(":", "-")
     given = [*(changes or []), *([] if seed is None else [f"run.seed={seed}"])]
+    given += [] if start is None else [f"run.start={start}"]
     try:
         from tesuji.run import Run
         from tesuji.watch import watching

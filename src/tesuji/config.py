@@ -122,6 +122,8 @@ class RunSettings:
     """auto, cpu or cuda."""
     kernel: Literal["auto", "fused", "compiled", "torch"] = "auto"
     """On a GPU: how the network of self-play is computed; auto takes the fastest that goes with it (docs/nets.md)."""
+    start: str = ""
+    """A net (.safetensors) whose weights the run begins with, instead of weights by chance."""
     seed: int = 1
     """Another seed plays other games and begins with another network."""
 

@@ -53,7 +53,7 @@ _FRAME_HEAD = 8  # bytes: the length of the record (little-endian) and its check
 _MAGIC = b"tesuji state 1\n"
 
 # A run that has begun keeps these.
-_FIXED = ("net.", "train.optimizer", "train.average", "run.encoding", "run.seed")
+_FIXED = ("net.", "train.optimizer", "train.average", "run.encoding", "run.seed", "run.start")
 
 
 # ── The folder ──
@@ -189,6 +189,11 @@ class Folder:
             head, content = data[: len(_MAGIC) + 4], data[len(_MAGIC) + 4 :]
             sound = head == _MAGIC + zlib.crc32(content).to_bytes(4, "little")
             yield int(path.stem), content if sound else None
+
+    @property
+    def saved(self) -> bool:
+        """Whether there is a save, sound or not."""
+        return bool(self._states())
 
     def _states(self) -> list[Path]:
         return sorted(self._state.glob("[0-9]*.state"))
@@ -457,6 +462,8 @@ class _Session:
 
         # Step 1. The newest sound save, if there is one.
         net = Net(self._game, c.net, c.run.encoding, seed=c.run.seed)
+        if c.run.start and not self._folder.saved:
+            net = self._first_net(Path(c.run.start))
         self._learner: Learner = Learner(net, c.train, c.run.device)
         self._kept: dict[str, float] = {"round": 0, "seconds": 0.0, "arena": 0.0, "best": 0, "saves": 0}
         self._totals: dict[str, float] = {}  # of self-play, by the sessions before this one
@@ -566,6 +573,7 @@ class _Session:
         told: list[Mapping[str, float]] = []
         seeds = (_seed(c.run.seed, "samples", step) for step in range(first, owed))
         for batch in self._window.batches(c.train.batch, seeds):
+            self._learner.minutes = self._seconds() / 60
             told.append(self._learner.step(batch))
             self._watch("training", self._now())
             if self._over():
@@ -622,6 +630,18 @@ class _Session:
         self._saved = time.monotonic()
         self._tidy()
         self._watch("saved", self._now())
+
+    def _first_net(self, path: Path) -> "Net":
+        """The net of another run, of the same build, with no steps behind it."""
+        from tesuji import nets
+
+        c, net = self._config, nets.load(path, self._game)
+        if net.settings != c.net or net.encoding != c.run.encoding:
+            raise ValueError(
+                f"{path} is a net of another build ({net.describe()}): give this run the same net.* settings"
+            )
+        net.step, net.extra = 0, {}
+        return net
 
     def _restore(self) -> None:
         from tesuji.train import unpack

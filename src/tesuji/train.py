@@ -52,6 +52,8 @@ class TrainSettings:
     decay: Literal["constant", "cosine", "step"] = "constant"
     """Then it stays, falls to ``floor`` of its height by ``decay_steps``, or falls by a factor at ``decay_at``."""
     decay_steps: int = 100_000
+    decay_minutes: float = 0.0
+    """cosine: if above 0, by so many minutes of the run instead, however many steps a machine makes in them."""
     floor: float = 0.05
     decay_at: tuple[int, ...] = ()
     decay_factor: float = 0.5
@@ -82,6 +84,7 @@ class TrainSettings:
             "decay_factor": (0, 1),
             "weight_decay": (0, 10),
             "clip": (0, 1e9),
+            "decay_minutes": (0, 1e7),
             "batch": (1, 1 << 20),
             "average": (0, 1),
             "value_weight": (0, 1e6),
@@ -98,11 +101,11 @@ class TrainSettings:
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: give {', '.join(known[:-1])} or {known[-1]}")
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of that step, counted from 0."""
+    def rate_at(self, step: int, minutes: float = 0.0) -> float:
+        """The learning rate of that step, counted from 0, after so many minutes."""
         rate = self.rate * min(1.0, (step + 1) / (self.warmup + 1))
         if self.decay == "cosine":
-            done = min(1.0, step / self.decay_steps)
+            done = min(1.0, minutes / self.decay_minutes if self.decay_minutes else step / self.decay_steps)
             rate *= self.floor + (1 - self.floor) * (1 + math.cos(math.pi * done)) / 2
         elif self.decay == "step":
             rate *= self.decay_factor ** sum(step >= at for at in self.decay_at)
@@ -123,6 +126,7 @@ class Learner:
         self.net = net.to(self.device).train()
         self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types forget it
         self.steps = net.step
+        self.minutes = 0.0  # of learning so far, as the run counts them
         self.refused = 0  # steps whose loss was no number
         self._refused_in_a_row = 0
         self._unpack = Unpack(net.game, net.encoding).to(self.device)
@@ -149,7 +153,7 @@ class Learner:
     def step(self, batch: Batch) -> dict[str, float]:
         """Learns from a batch; what was measured on the way. A step whose loss is no number changes nothing."""
         statistics = [buffer.clone() for buffer in self._statistics]
-        rate = self.settings.rate_at(self.steps)
+        rate = self.settings.rate_at(self.steps, self.minutes)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad(set_to_none=True)
