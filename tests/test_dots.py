@@ -263,17 +263,6 @@ def test_planes(name: str, moves: str) -> None:
         .0.1...
         .......
     """
-    # Edges that are not drawn, and whether one of their boxes has two edges already: then they are not safe.
-    edges = """
-        .....s.
-        ......s
-        .....s.
-        ..*.b.s
-        .u.b...
-        s.s....
-        .s.s...
-    """
-    edges = edges.replace("*", "." if moves else "u").replace("b", "u" if moves else "s")
     counts = counts.replace("A", "3").replace("B", "2") if moves else counts.replace("A", "2").replace("B", "1")
     assert board(state) == drawn(shown)
     own, other = "XO" if moves else "OX"
@@ -289,10 +278,7 @@ def test_planes(name: str, moves: str) -> None:
             "boxes with one edge": where(counts, "1"),
             "boxes with two edges": where(counts, "2"),
             "boxes with three edges (to be taken)": where(counts, "3"),
-            "safe edges (that give no box away)": where(edges, "s"),
             "mover's lead, as a share of the boxes": np.float32(-1 / 9 if moves else 1 / 9),
-            "1 where an odd number of edges is left": float(bool(moves)),
-            "1 where an odd number of edges is safe": 0.0,
         },
     )
 
@@ -323,16 +309,10 @@ def test_boxes_alone_can_be_owned() -> None:
 
 
 def test_lead_counts_for_the_mover() -> None:
-    """In random games the plane of the lead is the mover's share of it, whoever moves; the others count edges."""
-    names = DOTS3.plane_names()
-    lead_plane, odd_plane, safe_plane = (names.index(name) for name in names[-3:])
+    """In random games the last plane is the mover's share of the lead, whoever moves."""
     for seed in range(5):
         moves = DOTS3.random(seed).history
         for plies in range(len(moves)):
             state = DOTS3.replay(moves[:plies])
             lead = (state.score or 0) * (1 if state.to_play == 0 else -1)
-            planes = state.planes()
-            assert np.all(planes[lead_plane] == np.float32(lead / 9))
-            assert np.all(planes[odd_plane] == (24 - plies) % 2)
-            safe = planes[names.index("safe edges (that give no box away)")].sum()
-            assert np.all(planes[safe_plane] == safe % 2)
+            assert np.all(state.planes()[-1] == np.float32(lead / 9))

@@ -23,7 +23,7 @@ class Dots {
   using Boxes = Bits<kBoxes>;
 
  public:
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 1;
   // Dots, edges and boxes lie on one grid, so that a quarter turn carries horizontal edges to vertical ones by itself:
   //
   //     row 0:  dot  edge  dot  edge  dot
@@ -185,13 +185,8 @@ class Dots {
       "boxes with one edge",
       "boxes with two edges",
       "boxes with three edges (to be taken)",
-      "safe edges (that give no box away)",
   };
-  static constexpr std::array kScalars = {
-      "mover's lead, as a share of the boxes",
-      "1 where an odd number of edges is left",
-      "1 where an odd number of edges is safe",
-  };
+  static constexpr std::array kScalars = {"mover's lead, as a share of the boxes"};
   void encode(Planes& out) const {
     drawn_.each([&](int edge) { out.set(0, locate(edge)); });
     legal().each([&](int edge) { out.set(1, locate(edge)); });
@@ -205,16 +200,7 @@ class Dots {
         out.set(4 + (drawn_ & kEdgesOf[box]).count(), cell);
       }
     }
-    // Who runs out of safe edges must give boxes away, and counting modulo two is what a network cannot do.
-    Edges full;  // those of boxes with two edges or more
-    for (int box = 0; box < kBoxes; ++box) {
-      if ((drawn_ & kEdgesOf[box]).count() >= 2) full |= kEdgesOf[box];
-    }
-    const Edges safe = ~(drawn_ | full);
-    safe.each([&](int edge) { out.set(8, locate(edge)); });
     out.scalar(0, (mover_ == 0 ? score() : -score()) / kBoxes);
-    out.scalar(1, (~drawn_).count() % 2);
-    out.scalar(2, safe.count() % 2);
   }
 
   char glyph(int cell) const {
