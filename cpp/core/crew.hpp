@@ -28,8 +28,8 @@ class Crew {
     const void* context = nullptr;
     int count = 0, chunk = 1;
     uint32_t chunks = 0;
-    alignas(64) std::atomic<uint64_t> left{
-        0};  // ticket << 32 | chunks that nobody has taken yet; a smaller ticket came before
+    // ticket << 32 | chunks that nobody has taken yet. A smaller ticket came before.
+    alignas(64) std::atomic<uint64_t> left{0};
     alignas(64) std::atomic<uint32_t> done{0};  // chunks
   };
 
@@ -60,8 +60,8 @@ class Crew {
  private:
   std::vector<std::thread> threads_;
   std::array<Task, 8> tasks_;
-  alignas(64) std::atomic<uint32_t> round_{
-      0};  // counts up with all new work: what the threads wait for, and where tickets come from
+  // Counts up with all new work: what the threads wait for, and where tickets come from.
+  alignas(64) std::atomic<uint32_t> round_{0};
   std::atomic<bool> over_{false};
 
   Task* begin(int count, int chunk, Call, const void* context);

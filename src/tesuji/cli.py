@@ -54,6 +54,18 @@ def _game(text: str) -> tesuji.Game:
         _fail(refusal)
 
 
+@contextmanager
+def _answering() -> Iterator[None]:
+    """A refusal ends the command with a sentence, Ctrl-C with code 130."""
+    try:
+        yield
+    except (ValueError, TypeError) as refusal:
+        _fail(refusal)
+    except KeyboardInterrupt:
+        print()
+        raise typer.Exit(130) from None
+
+
 def _at_least(what: str, value: float, least: float) -> None:
     if not value >= least:
         _fail(f"{what} is {value:g}: give at least {least:g}")
@@ -413,14 +425,9 @@ def solve(
     nodes: Annotated[int, typer.Option(help="Give up after so many positions.")] = 1_000_000_000,
 ) -> None:
     """Tell what best play by both leads to: the result, the best moves, and the margin or the distance."""
-    try:
+    with _answering():
         state = _game(name).replay(moves)
         found = tesuji.solve(state, nodes=nodes, seconds=seconds)
-    except (ValueError, TypeError) as refusal:
-        _fail(refusal)
-    except KeyboardInterrupt:
-        print()
-        raise typer.Exit(130) from None
     print(state)
     print(f"result  {_outcome(found.result)}")
     if found.unknown is not None:
@@ -443,16 +450,11 @@ def mistakes(
     from tesuji.mistakes import judge
 
     _at_least("seconds", seconds, 0.001)
-    try:
+    with _answering():
         records = read_records(path)[1]
         if not records:
             raise ValueError(f"{path} holds no games")
         accounts = judge(records, seconds=seconds, watch=_count_games)
-    except ValueError as refusal:
-        _fail(refusal)
-    except KeyboardInterrupt:
-        print()
-        raise typer.Exit(130) from None
     names = {label: text for record in records.values() for label, text in record.players.items()}
     for label, text in sorted(names.items()):
         print(f"{label}  {text}")
@@ -522,16 +524,11 @@ def show_analysis(
 
         _serve(lambda: JsonEngine(_game(name), player, threads=threads, memory=memory << 20))
         return
-    try:
+    with _answering():
         state = _game(name).replay(moves)
         analysis = Analysis(state.game, player, threads=threads, memory=memory << 20)
         analysis.look(state)
         thought = analysis.grow(visits=visits, seconds=2.0 if visits is seconds is None else seconds)
-    except (ValueError, TypeError) as refusal:
-        _fail(refusal)
-    except KeyboardInterrupt:
-        print()
-        raise typer.Exit(130) from None
     print(state)
     _show_thought(thought, top, analysis)
 

@@ -347,9 +347,9 @@ class TorchEvaluator:
         self.kernel = kernel
 
     def _why_not_fused(self) -> str:
-        from tesuji.fused import whether
+        from tesuji.fused import why_not
 
-        return whether(self._net, self.device) if self._type is _torch().float16 else "it computes in fp16"
+        return why_not(self._net, self.device) if self._type is _torch().float16 else "it computes in fp16"
 
     def _run_fused(self, as_bytes: torch.Tensor, _: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         assert self._fused is not None

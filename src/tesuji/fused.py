@@ -2,7 +2,7 @@
 
 ``fused.cu`` is compiled for one net when it is asked for, by NVRTC, which comes with torch: seconds, where
 ``torch.compile`` takes a minute. It needs a GPU of compute capability 8.0 or more, and takes the architecture
-``residual`` without pooling blocks; ``whether`` says whether a net is one.
+``residual`` without pooling blocks; ``why_not`` says what stands in the way of a net.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from torch import Tensor
 from tesuji._core import Game
 from tesuji.nets import ConvNorm, Net, Residual
 
-__all__ = ["FusedNet", "whether"]
+__all__ = ["FusedNet", "why_not"]
 
 
 class Shape(NamedTuple):
@@ -30,23 +30,22 @@ class Shape(NamedTuple):
 class FusedNet:
     """The kernel of one net. Called with packed planes it gives policy logits and values."""
 
-    def __init__(self, net: Net, device: torch.device, shape: Shape | None = None) -> None:
+    def __init__(self, net: Net, device: torch.device) -> None:
         """``net`` must be folded."""
-        if reason := whether(net, device):
+        if reason := why_not(net, device):
             raise ValueError(f"this net cannot be fused: {reason}")
-        game = net.game
         self._device = device
-        self._actions = game.actions
-        self.shape = shape or _shape(net, device)
+        self._actions = net.game.actions
+        self._shape = _shape(net, device)
+        self._bytes = _bytes(net, self._shape.boards)
         body = net.body
         assert isinstance(body, Residual)
         self._order = cast(Tensor, body.order).to(device, torch.int32)
         self._weights, self._biases, self._dense = (part.to(device) for part in _packed(net))
-        sizes = {**_sizes(net), "BOARDS": self.shape.boards, "WARPS": self.shape.warps}
+        sizes = {**_sizes(net), "BOARDS": self._shape.boards, "WARPS": self._shape.warps}
         with torch.cuda.device(device):
             self._function = _function(_compiled(tuple(sizes.items()), torch.cuda.get_device_capability(device)))
-            _shared_memory(self._function, _bytes(net, self.shape.boards))
-        self._bytes = _bytes(net, self.shape.boards)
+            _shared_memory(self._function, self._bytes)
 
     def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """[n, …] bytes or words → logits [n, actions] and values [n], in the current stream."""
@@ -56,8 +55,8 @@ class FusedNet:
         pointers = (self._weights, self._biases, self._dense, self._order, policy, value)
         _launch(
             self._function,
-            -(-n // self.shape.boards),
-            32 * self.shape.warps,
+            -(-n // self._shape.boards),
+            32 * self._shape.warps,
             self._bytes,
             torch.cuda.current_stream(self._device).cuda_stream,
             [ctypes.c_void_p(planes.data_ptr()), ctypes.c_int(n)]
@@ -71,7 +70,7 @@ class FusedNet:
             mine.copy_(theirs)
 
 
-def whether(net: Net, device: torch.device) -> str:
+def why_not(net: Net, device: torch.device) -> str:
     """Why a net cannot be fused there; empty where it can."""
     s = net.settings
     if s.architecture != "residual" or s.pooling:
