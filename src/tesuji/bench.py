@@ -227,7 +227,7 @@ def bench_selfplay(
             play.play(seconds=seconds / _SLICES / 2)
             spent = time.perf_counter() - start
             gain = {key: value - before[key] for key, value in play.counters().items()}
-            drivers = lanes if on_cpu else 1
+            drivers = len(tables) if on_cpu else 1
             slices.append(
                 SelfPlaySpeed(
                     gain["simulations"] / spent,
