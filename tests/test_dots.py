@@ -279,6 +279,7 @@ def test_planes(name: str, moves: str) -> None:
             "boxes with two edges": where(counts, "2"),
             "boxes with three edges (to be taken)": where(counts, "3"),
             "mover's lead, as a share of the boxes": np.float32(-1 / 9 if moves else 1 / 9),
+            "1 where an odd number of turns is left, but for double boxes": float(bool(moves)),
         },
     )
 
@@ -309,10 +310,13 @@ def test_boxes_alone_can_be_owned() -> None:
 
 
 def test_lead_counts_for_the_mover() -> None:
-    """In random games the last plane is the mover's share of the lead, whoever moves."""
+    """In random games a plane is the mover's share of the lead, whoever moves, and the last counts what is left."""
     for seed in range(5):
         moves = DOTS3.random(seed).history
         for plies in range(len(moves)):
             state = DOTS3.replay(moves[:plies])
             lead = (state.score or 0) * (1 if state.to_play == 0 else -1)
-            assert np.all(state.planes()[-1] == np.float32(lead / 9))
+            planes = state.planes()
+            assert np.all(planes[-2] == np.float32(lead / 9))
+            made = np.count_nonzero(state.ownership())
+            assert np.all(planes[-1] == (24 - plies + 9 - made) % 2)

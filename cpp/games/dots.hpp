@@ -23,7 +23,7 @@ class Dots {
   using Boxes = Bits<kBoxes>;
 
  public:
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   // Dots, edges and boxes lie on one grid, so that a quarter turn carries horizontal edges to vertical ones by itself:
   //
   //     row 0:  dot  edge  dot  edge  dot
@@ -186,7 +186,10 @@ class Dots {
       "boxes with two edges",
       "boxes with three edges (to be taken)",
   };
-  static constexpr std::array kScalars = {"mover's lead, as a share of the boxes"};
+  static constexpr std::array kScalars = {
+      "mover's lead, as a share of the boxes",
+      "1 where an odd number of turns is left, but for double boxes",
+  };
   void encode(Planes& out) const {
     drawn_.each([&](int edge) { out.set(0, locate(edge)); });
     legal().each([&](int edge) { out.set(1, locate(edge)); });
@@ -201,6 +204,9 @@ class Dots {
       }
     }
     out.scalar(0, (mover_ == 0 ? score() : -score()) / kBoxes);
+    // A turn ends with an edge that makes no box, so edges left less boxes left are turns, and more by one for each two
+    // boxes made by one edge. Who runs out of safe edges is a matter of odd and even, which a network cannot count.
+    out.scalar(1, ((~drawn_).count() + kBoxes - (owned_[0] | owned_[1]).count()) % 2);
   }
 
   char glyph(int cell) const {
