@@ -12,7 +12,7 @@ import torch
 from networks import lively, states_of
 
 import tesuji
-from tesuji.evaluate import Evaluator, Kernel, OnnxEvaluator, TorchEvaluator, evaluator
+from tesuji.evaluate import Evaluator, Kernel, OnnxEvaluator, TorchEvaluator, averaged, evaluator
 from tesuji.netplayer import shipped
 from tesuji.nets import Net, export_onnx, named, save
 
@@ -252,6 +252,15 @@ def test_temperature_varies_the_move(go5: Path) -> None:
     assert len(best) == 1
 
 
+def test_the_player_can_average_over_symmetries(go5: Path) -> None:
+    game = tesuji.game("go5")
+    plain, average = (
+        tesuji.player(f"net:{go5},visits=2{more}", game).think(game.start()) for more in ("", ",average=1")
+    )
+    assert len({round(line.prior or 0, 5) for line in average.lines}) < 8  # equal moves have equal priors
+    assert len({round(line.prior or 0, 5) for line in plain.lines}) > 8
+
+
 def test_playing_does_not_import_torch(go5: Path) -> None:
     script = (
         "import sys, tesuji; game = tesuji.game('go5'); "
@@ -259,6 +268,22 @@ def test_playing_does_not_import_torch(go5: Path) -> None:
         "sys.exit('torch' in sys.modules or 'onnx' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", ["ultimate", "gomoku8", "dots3", "dots2x3", "go5"])
+def test_averaged_answers_do_not_depend_on_how_the_board_is_turned(name: str) -> None:
+    """The average of a turned position is the turned average; the net's own answers differ."""
+    game = tesuji.game(name)
+    judge = OnnxEvaluator(lively(game))
+    states = [game.random(seed, plies=5) for seed in range(3)]
+    policy, value = averaged(judge, game, np.stack([state.planes() for state in states]))
+    assert np.allclose(np.exp(policy).sum(1), 1, atol=0.5)  # logarithms of chances, but for their average
+    for symmetry in range(1, game.symmetries):
+        turned = np.stack([state.carried(symmetry).planes() for state in states])
+        theirs = averaged(judge, game, turned)
+        assert np.allclose(theirs[0][:, game.permutation(symmetry)], policy, atol=1e-4)
+        assert np.allclose(theirs[1], value, atol=1e-5)
+        assert not np.allclose(judge.answer_planes(turned)[1], judge.answer(states)[1], atol=1e-5)
 
 
 def test_texts_of_the_player_that_are_refused(go5: Path) -> None:

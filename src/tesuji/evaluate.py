@@ -128,6 +128,20 @@ def shared_evaluator(path: Path | str, game: Game, device: str = "auto", *, thre
 _SHARING = threading.Lock()
 
 
+def averaged(evaluator: Evaluator, game: Game, planes: Floats) -> tuple[Floats, Floats]:
+    """What the net answers on average over all symmetries of the game; as ``Evaluator.answer_planes``."""
+    images, count = [], len(planes)
+    for symmetry in range(game.symmetries):
+        image = planes.swapaxes(2, 3) if symmetry & 4 else planes
+        image = image[:, :, ::-1] if symmetry & 2 else image
+        images.append(image[..., ::-1] if symmetry & 1 else image)
+    policy, value = evaluator.answer_planes(np.concatenate(images))
+    logits = policy.reshape(game.symmetries, count, -1)
+    carried = np.stack([logits[s][:, game.permutation(s)] for s in range(game.symmetries)])
+    carried -= np.logaddexp.reduce(carried, axis=2, keepdims=True)  # nets add any constant to their logits
+    return carried.mean(axis=0), value.reshape(game.symmetries, count).mean(axis=0)
+
+
 @functools.lru_cache(maxsize=16)
 def _shared(path: Path, changed: int, game: str, device: str, threads: int) -> Evaluator:
     return evaluator(path, Game(game), device, threads=threads)
