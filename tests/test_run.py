@@ -182,9 +182,6 @@ def test_games_go_into_the_next_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_network_must_win_to_become_the_best(tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
-    if "net" not in tesuji.players._PLAYERS:
-        pytest.skip("there is no player net yet")
     changes = ["run.gating=best", "run.gate_games=2", "run.gate_threshold=0", "run.visits=2"]
     events: list[tuple[str, Mapping[str, Any]]] = []
     small(tmp_path / "a", *changes).learn(steps=4, watch=telling(events))
@@ -196,14 +193,19 @@ def test_a_network_must_win_to_become_the_best(tmp_path: Path) -> None:
 
 
 def test_matches_make_a_rating_curve(tmp_path: Path) -> None:
-    if "net" not in tesuji.players._PLAYERS:
-        pytest.skip("there is no player net yet")
     changes = ["run.arena=0.0001", "run.arena_games=2", "run.visits=2", "run.anchors=['random', 'mcts:visits=2']"]
     small(tmp_path / "a", *changes).learn(steps=8)
     lines = Folder(tmp_path / "a").arena()
     assert {match["opponent"] for match in lines[0]["matches"]} == {"random", "mcts:visits=2"}
     assert lines[-1]["rating"] is not None
     assert set(Folder(tmp_path / "a").nets()) >= {line["net"] for line in lines}
+
+
+def test_all_networks_stay_where_asked(tmp_path: Path) -> None:
+    small(tmp_path / "a", "run.save=0.1", "run.keep=true").learn(steps=12)
+    small(tmp_path / "b", "run.save=0.1").learn(steps=12)
+    assert len(Folder(tmp_path / "a").nets()) > 2
+    assert len(Folder(tmp_path / "b").nets()) <= 2
 
 
 def test_ratings_follow_the_points() -> None:

@@ -101,6 +101,8 @@ class RunSettings:
     """New positions a round: self-play makes them, then the network is trained."""
     save: float = 60.0
     """Seconds between saves."""
+    keep: bool = False
+    """Whether the network of every save stays; otherwise the newest, the best and those that were measured."""
     gating: Literal["latest", "best"] = "latest"
     """Which network plays: the newest, or the last that won its match against the best before it."""
     gate_rounds: int = 1

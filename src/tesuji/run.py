@@ -681,7 +681,9 @@ class _Session:
         return nets.load(self._folder.net(steps), self._game)
 
     def _tidy(self) -> None:
-        """Of the networks those that were measured stay, the best and the newest."""
+        """Of the networks those that were measured stay, the best and the newest, or all."""
+        if self._config.run.keep:
+            return
         there = self._folder.nets()
         stay = {line["net"] for line in self._folder.arena()} | {int(self._kept["best"]), self._playing, there[-1]}
         for steps in set(there) - stay:
