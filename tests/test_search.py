@@ -324,6 +324,52 @@ def test_gumbel_halves_what_it_considers(visits: int) -> None:
         assert max(visited) > 2 * min(visited)  # the better half got more
 
 
+def answered(search: tesuji.Search) -> list[int]:
+    """Answers all leaves with nothing known; how many there were in each batch."""
+    counts = []
+    for leaves in search:
+        policy = np.zeros((leaves.count, search._states[0].game.actions), np.float32)
+        leaves.answer(policy, np.zeros(leaves.count, np.float32))
+        counts.append(leaves.count)
+    return counts
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+@pytest.mark.parametrize("name", ["dots2", "dots2x3", "dots3", "gomoku3"])
+def test_candidates_are_enough_for_proofs(name: str, rule: str) -> None:
+    """Searches that look only at candidates prove what minimax over all moves says, and ask less."""
+    book, game, asked = Book(), tesuji.game(name), [0, 0]
+    for seed in range(6):
+        state = late(game, seed)
+        for candidates in (False, True):
+            search = tesuji.Search(
+                game, [state], visits=100_000, rule=rule, considered=100, seed=seed, candidates=candidates
+            )
+            asked[candidates] += sum(answered(search))
+            thought = search.thoughts()[0]
+            assert thought.proven == book.value(state) or thought.stop == "only"
+            assert book.value(state.play(thought.action)) == book.value(state)
+    assert asked[1] < asked[0] or name == "gomoku3"  # where a row of three leaves little to choose
+
+
+def test_an_only_move_is_not_searched() -> None:
+    """In Gomoku the one move that wins, or that stops a five, is followed without asking anybody."""
+    game = tesuji.game("gomoku15")
+    # First made four, closed at one end: Second must play h7, and then there is a choice.
+    closed = game.replay("h8 h12 h9 a3 h10 a5 h11")
+    search = tesuji.Search(game, [closed], visits=50, candidates=True)
+    assert answered(search) == [1]
+    thought = search.thoughts()[0]
+    assert (thought.move, len(thought.lines), thought.stop, search.visits(0)) == ("h7", 1, "only", 1)
+    plain = tesuji.Search(game, [closed], visits=50)
+    assert sum(answered(plain)) > 20
+    assert len(plain.thoughts()[0].lines) == 225 - 7
+    # Open at both ends: whatever he does, First wins at once, which needs no evaluator.
+    lost = tesuji.Search(game, [game.replay("h8 a1 h9 a3 h10 a5 h11")], visits=50, candidates=True)
+    assert answered(lost) == []
+    assert (lost.thoughts()[0].proven, lost.thoughts()[0].plies) == (1, 2)
+
+
 def test_gumbel_without_noise_does_not_depend_on_the_seed() -> None:
     game = tesuji.game("gomoku8")
 

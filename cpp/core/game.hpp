@@ -100,7 +100,8 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //   double heuristic() const                 a guess at First's value, within (−1, 1), before the end: for alpha-beta
 //   bool candidates(Bits<kActions>&) const   before the end, writes the legal moves worth looking at, at least one;
 //                                            returns whether a best move is surely among them
-//   kForcing = true                          candidates may be a single sure move: ask also at the horizon of a search
+//   kForcing = true                          candidates may be a single sure move: ask also at the horizon of a search,
+//                                            and in the tree
 //   const char* objection(int action) const  why an illegal action is illegal, for people
 //   int playout(Random&)                     a random game to the end, returning its plies, faster than the derived one,
 //   kWisePlayout = true                      and, where it says so, wiser than uniform play

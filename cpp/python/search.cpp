@@ -28,6 +28,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("gumbel_noise", s.gumbel_noise);
   read("leaves", s.leaves);
   read("transpositions", s.transpositions);
+  read("candidates", s.candidates);
   read("memory", s.memory);
   s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
   return s;

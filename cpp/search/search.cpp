@@ -12,6 +12,7 @@ const char* stop_name(Stop stop) {
     case Stop::seconds: return "seconds";
     case Stop::share: return "share";
     case Stop::proven: return "proven";
+    case Stop::only: return "only";
     case Stop::full: return "full";
   }
   return "";
@@ -110,8 +111,10 @@ bool Search::select(Walk& walk, bool grow) {
     if (tree_.node(at).bounds.proven()) break;
     if (!tree_.node(at).expanded()) {
       // A leaf gets its options when it is met again: most are met once, and options are what costs memory.
-      if (!grow || (tree_.node(at).visits == 0 && at != Tree::kRoot)) break;
+      if (grow && tree_.node(at).visits == 0 && at != Tree::kRoot) break;
       expand(walk);
+      // Before an evaluator's answer they get them while the state is at hand; it then needs no rules.
+      if (!grow && !(settings_.candidates && tree_.node(at).options == 1)) break;
       // Without a policy the order decides between equals: a random one prefers nothing. UCT draws as it goes.
       if (settings_.choose.rule != Rule::uct) {
         const auto actions = tree_.actions(tree_.node(at));
@@ -135,9 +138,7 @@ bool Search::select(Walk& walk, bool grow) {
     bool is_new = true;
     at = edge.child = settings_.transpositions ? tree_.add_node(walk.state.to_play(), walk.state.hash(), is_new)
                                                : tree_.add_node(walk.state.to_play());
-    if (!is_new) continue;
-    set_result(at, walk.state);
-    break;
+    if (is_new) set_result(at, walk.state);
   }
   return true;
 }
@@ -153,9 +154,11 @@ void Search::set_result(int node, const AnyState& state) {
 
 void Search::expand(const Walk& walk) {
   const size_t words = root_.spec().words();
-  uint64_t* legal = scratch<uint64_t>(words);
-  root_.game().legal(walk.state.get(), legal);
-  tree_.expand(walk.leaf, {legal, words});
+  uint64_t* moves = scratch<uint64_t>(words);
+  const AnyGame& game = root_.game();
+  const bool enough = settings_.candidates && game.spec.forcing && game.candidates(walk.state.get(), moves);
+  if (!enough) game.legal(walk.state.get(), moves);
+  tree_.expand(walk.leaf, {moves, words});
 }
 
 // ── Step 3. Backup: in tree.cpp, together with the proofs. ──────────────────────────────────────────────────────────
@@ -210,8 +213,6 @@ int Search::collect() {
       settle(walk);
       prepare_root();
     } else {
-      // While the state is at hand; the answer then needs no rules.
-      expand(walk);
       leaf.awaited = true;
       ++count_;
     }
@@ -268,6 +269,8 @@ void Search::check_limits() {
   const Node& root = tree_.node(Tree::kRoot);
   if (root.bounds.proven()) {
     stop_ = Stop::proven;
+  } else if (settings_.candidates && root.options == 1 && root.visits > 0) {
+    stop_ = Stop::only;
   } else if (root.visits >= static_cast<uint32_t>(settings_.visits)) {
     stop_ = Stop::visits;
   } else if (settings_.seconds > 0 && (++ticks_ & 15) == 0) {

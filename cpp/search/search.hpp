@@ -21,14 +21,17 @@ struct SearchSettings {
   double share = 0.8;
   double noise_weight = 0;  // of Dirichlet noise in the root's priors
   double noise_concentration = 0.3;
-  bool gumbel_noise = true;         // Gumbel: whether chance has a say at the root; learning needs it, playing does not
-  int leaves = 1;                   // visits under way at once in one tree
-  bool transpositions = false;      // equal states share a node
+  bool gumbel_noise = true;     // Gumbel: whether chance has a say at the root; learning needs it, playing does not
+  int leaves = 1;               // visits under way at once in one tree
+  bool transpositions = false;  // equal states share a node
+  // Only those moves are looked at among which, the game is sure, is a best one. A single one is followed without
+  // asking the evaluator.
+  bool candidates = false;
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
 
 /// How a search ended.
-enum class Stop { running, visits, seconds, share, proven, full };
+enum class Stop { running, visits, seconds, share, proven, only, full };
 const char* stop_name(Stop);
 
 /// What is known of one move at the root.
@@ -111,7 +114,8 @@ class Search {
   int ticks_ = 0;
   std::vector<float> clean_;  // [actions] the root's priors before Dirichlet's noise; empty: there is none
 
-  /// Whether the walk found a leaf. `grow`: leaves get their options on the way, without an evaluator's policy.
+  /// Whether the walk found a leaf, and gave it its options. `grow`: options are given on the way, without an
+  /// evaluator's policy, and a leaf has none.
   bool select(Walk&, bool grow);
   void expand(const Walk&);
   void set_result(int node, const AnyState&);

@@ -64,6 +64,7 @@ class NetPlayer:
             gumbel_noise=False,
             leaves=leaves,
             transpositions=game.transposes,
+            candidates=True,
             memory=memory,
         )
         self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)

@@ -46,6 +46,9 @@ class SearchSettings:
     """Visits under way at once in one tree."""
     transpositions: bool = False
     """Whether equal states share a node. Not exact in Go, where superko remembers how a position came about."""
+    candidates: bool = False
+    """Whether it looks only at the moves among which, the game is sure, is a best one: in Dots and Boxes one of several
+    that come to the same, in Gomoku the one that wins or that stops a five. A single one is followed unasked."""
     memory: int = 1 << 30
     """Bytes that one tree may take; when they are used up the search stops."""
 

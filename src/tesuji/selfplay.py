@@ -67,6 +67,8 @@ class SelfPlaySettings:
     reuse: bool = True
     """The part of the tree that a move leads to serves the next search."""
     transpositions: bool = False
+    candidates: bool = True
+    """Only the moves among which, the game is sure, is a best one."""
     memory: int = 1 << 26
     """Bytes that one tree may take."""
 
