@@ -444,6 +444,7 @@ def test_folders_that_are_no_run(tmp_path: Path, begun: Path) -> None:
         (["doctor", "nowhere"], "there is no run in nowhere"),
         (["curves", "nowhere"], "there is no run in nowhere"),
         (["export", "nowhere", "out.onnx"], "nowhere cannot be read"),
+        (["export", "nowhere", "out.onnx", "--precision", "fp9"], "'fp9' is not one of"),
     ],
 )
 def test_bad_input_gets_one_sentence(

@@ -121,8 +121,9 @@ def has_net(game: Game) -> bool:
 
 
 def best_player(game: Game) -> str:
-    """The text of the best player that is at hand for a game: the net that ships, or else the best classical one."""
-    return "net" if has_net(game) else best_classical(game)
+    """The text of the best player that is at hand for a game: the exact one, the net that ships, or another."""
+    classical = best_classical(game)
+    return "net" if has_net(game) and classical != "exact" else classical
 
 
 def best_classical(game: Game) -> str:

@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO, NoReturn, Protocol, TextIO
+from typing import Annotated, BinaryIO, Literal, NoReturn, Protocol, TextIO
 
 import typer
 
@@ -648,6 +648,9 @@ def show_curves(
 def export(
     source: Annotated[Path, typer.Argument(metavar="RUN|NET", help="A run's folder, or a .safetensors file.")],
     out: Annotated[Path, typer.Argument(metavar="OUT.onnx", help="The file to write.")],
+    precision: Annotated[
+        Literal["fp32", "fp16", "int8"], typer.Option(help="fp16: half the size; int8: computes in 8 bits too.")
+    ] = "fp32",
 ) -> None:
     """Write a network as ONNX, to play with."""
     try:
@@ -655,7 +658,7 @@ def export(
         from tesuji.run import Folder
 
         path = Folder(source).newest_net() if source.is_dir() else source
-        nets.export_onnx(nets.load(path), out)
+        nets.export_onnx(nets.load(path), out, precision)
     except ModuleNotFoundError as missing:
         _fail(f"exporting needs the package {missing.name}: pip install 'tesuji[train]'")
     except (ValueError, OSError) as refusal:
