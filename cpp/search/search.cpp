@@ -113,8 +113,9 @@ bool Search::select(Walk& walk, bool grow) {
       // A leaf gets its options when it is met again: most are met once, and options are what costs memory.
       if (grow && tree_.node(at).visits == 0 && at != Tree::kRoot) break;
       expand(walk);
-      // Before an evaluator's answer they get them while the state is at hand; it then needs no rules.
-      if (!grow && !(settings_.candidates && tree_.node(at).options == 1)) break;
+      // Before an evaluator's answer they get them while the state is at hand; it then needs no rules. An only move is
+      // followed at once, but not from the root: so no game goes by without a question.
+      if (!grow && !(settings_.candidates && tree_.node(at).options == 1 && at != Tree::kRoot)) break;
       // Without a policy the order decides between equals: a random one prefers nothing. UCT draws as it goes.
       if (settings_.choose.rule != Rule::uct) {
         const auto actions = tree_.actions(tree_.node(at));
@@ -269,7 +270,7 @@ void Search::check_limits() {
   const Node& root = tree_.node(Tree::kRoot);
   if (root.bounds.proven()) {
     stop_ = Stop::proven;
-  } else if (settings_.candidates && root.options == 1 && root.visits > 0) {
+  } else if (settings_.candidates && root.options == 1 && root.visits > 1) {
     stop_ = Stop::only;
   } else if (root.visits >= static_cast<uint32_t>(settings_.visits)) {
     stop_ = Stop::visits;

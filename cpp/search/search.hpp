@@ -25,7 +25,7 @@ struct SearchSettings {
   int leaves = 1;               // visits under way at once in one tree
   bool transpositions = false;  // equal states share a node
   // Only those moves are looked at among which, the game is sure, is a best one. A single one is followed without
-  // asking the evaluator.
+  // asking the evaluator, except from the root.
   bool candidates = false;
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
