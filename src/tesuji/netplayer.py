@@ -32,6 +32,9 @@ class NetPlayer:
         rule: str = "puct",
         c: float = 1.5,
         fpu: float = 0.2,
+        checkpoint: int = 0,
+        share: float = 0.8,
+        reuse: int = 1,
         leaves: int | None = None,
         threads: int = 1,
         temperature: float = 0.0,
@@ -39,7 +42,13 @@ class NetPlayer:
         memory: int = 1 << 30,
         seed: int = 0,
     ) -> None:
-        """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits."""
+        """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
+
+        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``.
+        """
+        if reuse not in (0, 1):
+            raise ValueError(f"reuse is {reuse}: give 0 or 1")
+        self._reuse = bool(reuse)
         self._draw = Draw(temperature, seed)
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
@@ -54,6 +63,8 @@ class NetPlayer:
             rule=rule,  # type: ignore[arg-type]
             c=c,
             fpu=fpu,
+            checkpoint=checkpoint,
+            share=share,
             gumbel_noise=False,
             leaves=leaves,
             transpositions=game.transposes,
@@ -68,7 +79,7 @@ class NetPlayer:
 
     def thinking(self, state: State) -> Steps:
         check_ongoing(state)
-        self._search.continue_from(0, state)
+        self._search.continue_from(0, state, reuse=self._reuse)
         for leaves in self._search:
             leaves.answer(*self._evaluator.answer_planes(leaves.planes))
             yield
