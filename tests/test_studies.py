@@ -286,6 +286,15 @@ def test_wishes_of_go_add_up(finished: Callable[[str], Path]) -> None:
             assert math.isclose(value(row["loss"]), value(row["policy loss"]) + value(row["value loss"]), abs_tol=0.001)
 
 
+@pytest.mark.parametrize("name", studies.NAMES)
+def test_a_study_has_a_page_with_figures(name: str) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"tesuji study {name}" in page
+    for heading in ("What it found", "What we found", "With our own recipe", "Where we differ, and why", "中文"):
+        assert f"## {heading}\n" in page
+    assert "](../images/study-" in page
+
+
 # ── Stopping and going on ──
 
 

@@ -185,7 +185,7 @@ def _perfect(lab: Lab, games: int) -> dict[str, Any]:
 
 
 def _ours(lab: Lab, minutes: float) -> dict[str, Any]:
-    lines = lab.learn("ours", GAME, "laptop", {"train.decay_minutes": max(minutes, 0.1)}, minutes=minutes)
+    lines = lab.recipe("ours", GAME, minutes)
     return {key: lines[-1].get(key) for key in ("minutes", "games", "positions", "steps", "loss")}
 
 

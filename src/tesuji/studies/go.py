@@ -57,6 +57,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     )
     changes["selfplay.visits"] = visits
     games = lab.count("games of a match", 100, least=2 if lab.trial else 10, even=True, paper="none")
+    slow = lab.count("games of a match with many simulations", 100, least=2, even=True, paper="none")
     learned = lab.count(
         "steps of training, each network of the wish list", 4_000, least=2 if lab.trial else 40, paper="–"
     )
@@ -82,14 +83,14 @@ def steps(lab: Lab) -> Sequence[Step]:
         *(Step(f"blocks-{b}", functools.partial(_network, lab, learned, seconds, blocks=b)) for b in BLOCKS),
         *(Step(f"channels-{c}", functools.partial(_network, lab, learned, seconds, channels=c)) for c in CHANNELS[1:]),
         *(
-            Step(f"simulations-{s}", functools.partial(_simulations, lab, visits, visits * s // SIMULATIONS[0], games))
+            Step(f"simulations-{s}", functools.partial(_simulations, lab, visits, visits * s // SIMULATIONS[0], slow))
             for s in SIMULATIONS[1:]
         ),
         *(Step(f"games-{g}", functools.partial(_more_games, lab, learned, g)) for g in MORE_GAMES),
         *(Step(f"board-{size}", functools.partial(_board, lab, size, boards, seconds, visits)) for size in BOARDS[1:]),
         *(Step(f"ownership-{name}", functools.partial(_ownership, lab, learned, weight)) for name, weight in _OWNERS),
         Step("parallel", functools.partial(_parallel, lab, seconds)),
-        Step("ours", lambda: {"lines": losses(lab.learn("ours", OURS, "laptop", {}, minutes=minutes))}),
+        Step("ours", lambda: {"lines": losses(lab.recipe("ours", OURS, minutes))}),
         Step("ours-matches", our_matches),
     ]
 

@@ -36,7 +36,7 @@ OUR_VISITS = (1, 16, 100)
 
 
 def steps(lab: Lab) -> Sequence[Step]:
-    visits = lab.simulations(400)
+    visits = lab.simulations(400, paper="not said")
     rounds, changes = lab.plan("self-play games, 8×8", 3_000, a_round=20, plies=35, crowd=32)
     small_rounds, small = lab.plan("self-play games, 6×6-4, each scheme", 1_500, a_round=20, plies=18, crowd=16)
     changes |= lab.training(35)
@@ -80,8 +80,8 @@ def steps(lab: Lab) -> Sequence[Step]:
         ),
         Step("many-games", many_games),
         *(Step(scheme, functools.partial(_scheme, lab, scheme, small_rounds, small, measured)) for scheme in GOOD),
-        Step("ours", lambda: {"lines": losses(lab.learn("ours", GAME, "laptop", {}, minutes=minutes))}),
-        Step("ours-6x4", lambda: {"lines": losses(lab.learn("ours-6x4", SMALL, "laptop", {}, minutes=small_minutes))}),
+        Step("ours", lambda: {"lines": losses(lab.recipe("ours", GAME, minutes))}),
+        Step("ours-6x4", lambda: {"lines": losses(lab.recipe("ours-6x4", SMALL, small_minutes))}),
         Step("strength", strength),
         Step("exact", exact),
     ]
@@ -231,7 +231,8 @@ def _strength_rows(found: Mapping[str, Any]) -> list[list[str]]:
     rows = []
     for name, m in found.items():
         visits = m["players"][0].partition("visits=")[2].partition(",")[0]
-        who = f"the paper's network, {visits} visits" if name == "paper" else f"our network, {visits} visits"
+        whose = "the paper's" if name == "paper" else "our"
+        who = f"{whose} network, visits: {visits}"
         (row,) = match_rows([(who, PLAIN, m, "stronger than plain MCTS, 1 s : 7 s" if name == "paper" else "–")])
         rows.append([*row[:-1], number(m["seconds"][0], 4), number(m["seconds"][1], 4), row[-1]])
     return rows

@@ -52,6 +52,8 @@ _EVERY = 10.0  # seconds between lines about a step, where there is no terminal
 _SCALES = (1e-9, 10.0)
 _TRIAL = 1e-4
 _TRIAL_CROWD: dict[str, object] = {"selfplay.games": 4, "selfplay.visits": 8, "run.positions": 40}
+_SHORT = 5.0  # minutes
+_SHORT_ROUNDS: dict[str, object] = {"run.positions": 400, "train.warmup": 10}
 _ROUNDS = 4  # at least: a curve of fewer points is none
 _FEW = 4  # games, for which other processes are not worth their start
 
@@ -128,7 +130,7 @@ class Lab:
                 f"{folder} has a comma in its name, which a player such as net:PATH,visits=100 cannot have"
             )
         self.numbers: dict[str, Any] = {}  # of the steps that are done
-        self._seconds: dict[str, float] = {}
+        self._times: dict[str, tuple[float, float]] = {}  # seconds, and the machine's load at the end
         self._settings: list[tuple[str, str, str]] = []
         self._said = 0.0
         found = self._read()
@@ -188,11 +190,13 @@ class Lab:
                 began = time.perf_counter()
                 made = step.make()
                 spent = round(time.perf_counter() - began, 3)
-                words = json.dumps({"seconds": spent, "numbers": made}, indent=1, ensure_ascii=False)
+                kept = {"seconds": spent, "load": round(os.getloadavg()[0], 1), "numbers": made}
+                words = json.dumps(kept, indent=1, ensure_ascii=False)
                 write_safely(path, words + "\n")
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
-                self.numbers[step.name], self._seconds[step.name] = kept["numbers"], kept["seconds"]
+                self.numbers[step.name] = kept["numbers"]
+                self._times[step.name] = kept["seconds"], kept["load"]
             except (OSError, ValueError, KeyError, TypeError):
                 raise ValueError(f"{path} is damaged: remove it, and the step is done again") from None
         return self._write_report()
@@ -228,13 +232,15 @@ class Lab:
 
     def training(self, plies: int) -> dict[str, object]:
         """Where a paper does not say how much it trains: five steps of 512 positions a game of so many plies."""
+        if self.trial:
+            return {}
         self.setting("training", "not said", f"5 steps of 512 positions a game of {plies} plies")
-        return {} if self.trial else {"train.batch": 512, "replay.ratio": round(5 * 512 / plies, 1)}
+        return {"train.batch": 512, "replay.ratio": round(5 * 512 / plies, 1)}
 
-    def simulations(self, full: int) -> int:
+    def simulations(self, full: int, *, paper: str | None = None) -> int:
         """Of a search: the paper's number; only a mere trial of the program has fewer."""
         here = max(4, full // 64) if self.trial else full
-        self.setting("simulations a move", f"{full:,}", f"{here:,}")
+        self.setting("simulations a move", f"{full:,}" if paper is None else paper, f"{here:,}")
         return here
 
     @property
@@ -369,6 +375,18 @@ class Lab:
                 else:
                     return run.folder.metrics()
 
+    def recipe(self, name: str, game: str, minutes: float) -> list[dict[str, Any]]:
+        """Learns with our own preset for a laptop. A rate that falls does so in the time that there is, and in a few
+        minutes there is none for large rounds.
+        """
+        from tesuji import config
+
+        falls = config.preset(game, "laptop").train.decay == "cosine"
+        changes: dict[str, object] = {"train.decay_minutes": minutes} if falls else {}
+        if minutes < _SHORT and not self.trial:
+            changes |= _SHORT_ROUNDS
+        return self.learn(name, game, "laptop", changes, minutes=minutes)
+
     def net(self, name: str, steps: int | None = None) -> str:
         """The file of a run's network, to play with: after so many steps, or the newest."""
         from tesuji.run import Folder
@@ -417,12 +435,13 @@ class Lab:
 
     def _write_report(self) -> Path:
         parts = [Table("settings", ("item", "paper", "here"), self._settings), *self.study.parts(self)]
-        times = [(name, f"{seconds:,.1f}") for name, seconds in self._seconds.items()]
-        parts.append(Table("steps", ("step", "seconds"), [*times, ("all", f"{sum(self._seconds.values()):,.1f}")]))
+        times = [(name, f"{seconds:,.1f}", f"{load:g}") for name, (seconds, load) in self._times.items()]
+        spent = sum(seconds for seconds, _ in self._times.values())
+        parts.append(Table("steps", ("step", "seconds", "load"), [*times, ("all", f"{spent:,.1f}", "")]))
         title = both(self.study.name)
         facts = (
             f"`tesuji study {self.study.name} --scale {self.scale:g} --seed {self.seed}`: {self.scale:g} of the "
-            f"paper's games, {clock(sum(self._seconds.values()))} in all, {platform.system()} {platform.machine()}, "
+            f"paper's games, {clock(spent)} in all, {platform.system()} {platform.machine()}, "
             f"{os.cpu_count()} cores; Tesuji {tesuji.__version__}, {time.strftime('%Y-%m-%d')}."
         )
         plain = [f"# {title}", facts, *(self._markdown(part) for part in parts)]
@@ -466,6 +485,7 @@ class Lab:
         figure = _figure_class()(figsize=(7, 3.6), layout="constrained")
         axes = figure.subplots()
         axes.grid(alpha=0.3)
+        axes.set_axisbelow(True)
         part.draw(axes)
         if len(axes.get_legend_handles_labels()[1]) > 1:
             axes.legend()

@@ -37,7 +37,7 @@ OUR_VISITS = 400
 def steps(lab: Lab) -> Sequence[Step]:
     visits = lab.simulations(1_600)
     rounds, changes = lab.plan("self-play games", 5_000, a_round=80, plies=62, crowd=64, paper="not said")
-    gate = lab.count("games of the gate", 40, least=2 if lab.trial else 4, even=True, paper="not said")
+    gate = lab.count("games of the gate", 40, least=2, even=True, paper="not said")
     side = lab.count("games a side against each opponent", 100, least=1)
     positions = lab.count("positions of the comparison of depths", 30, least=4, paper="not said")
     minutes = lab.minutes("our recipe: preset laptop", 400)
@@ -58,7 +58,7 @@ def steps(lab: Lab) -> Sequence[Step]:
         Step("pipeline", lambda: {"lines": losses(lab.learn("paper", GAME, "paper", changes, rounds=rounds))}),
         Step("hundred", functools.partial(against, "paper")),
         Step("reuse", lambda: _reuse(lab, lab.best_net("paper"), visits, positions)),
-        Step("ours", lambda: {"lines": losses(lab.learn("ours", GAME, "laptop", {}, minutes=minutes))}),
+        Step("ours", lambda: {"lines": losses(lab.recipe("ours", GAME, minutes))}),
         Step("ours-hundred", functools.partial(against, "ours")),
     ]
 
@@ -176,4 +176,4 @@ def _draw_reuse(axes: Any, found: Mapping[str, Any]) -> None:
     axes.set_ylabel("plies deep")
 
 
-STUDY = Study(name="nogo", scale=0.003, steps=steps, parts=parts)
+STUDY = Study(name="nogo", scale=0.002, steps=steps, parts=parts)

@@ -42,7 +42,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     lab.setting("epochs of training an iteration", f"{EPOCHS}", f"{epochs}")
     lab.setting("residual blocks, channels", "16, not said", f"16, {channels}")
     lab.setting("simulations a move", f"27 to {MOST}", f"{_most(lab) // 3} to {_most(lab)}")
-    lab.setting("games of an evaluation", f"{EVALUATION}", f"{EVALUATION}")
+    lab.setting("games of an evaluation", f"{EVALUATION}", f"{_evaluation(lab)}")
     final = lab.count("games of the last best network and of ours", 100, least=2 if lab.trial else 20, even=True)
     minutes = lab.minutes("our recipe: preset laptop", 240)
     positions = games * PLIES
@@ -50,7 +50,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     changes: dict[str, object] = {
         "net.channels": channels,
         "run.positions": positions,
-        "run.gate_games": 2 if lab.trial else EVALUATION,
+        "run.gate_games": _evaluation(lab),
         "run.gate_threshold": 0.5001,  # above 50%
         "run.visits": _most(lab),
         "replay.window_min": window,
@@ -70,7 +70,7 @@ def steps(lab: Lab) -> Sequence[Step]:
         ),
         *(Step(f"best-{name}", functools.partial(_best, lab, name, final)) for name in OPPONENTS),
         Step("dynamic", functools.partial(_dynamic, lab)),
-        Step("ours", lambda: {"lines": losses(lab.learn("ours", GAME, "laptop", {}, minutes=minutes))}),
+        Step("ours", lambda: {"lines": losses(lab.recipe("ours", GAME, minutes))}),
         *(Step(f"ours-{name}", functools.partial(_ours, lab, name, final)) for name in OPPONENTS),
     ]
 
@@ -86,7 +86,7 @@ def _iteration(lab: Lab, number_: int, changes: Mapping[str, object], samples: i
         rounds += 1
         lines = lab.learn("paper", GAME, "paper", {**changes, "train.decay_at": lower}, rounds=rounds)
     last = lines[-1]
-    games = 2 if lab.trial else EVALUATION
+    games = _evaluation(lab)
     matches = {
         "untrained": lab.match(
             f"untrained-{number_}", _player(lab, lab.net("paper")), _player(lab, lab.untrained("paper")),
@@ -109,6 +109,11 @@ def _iteration(lab: Lab, number_: int, changes: Mapping[str, object], samples: i
 def _most(lab: Lab) -> int:
     """Simulations; the checkpoints lie at a third and at two thirds of them."""
     return 9 if lab.trial else MOST
+
+
+def _evaluation(lab: Lab) -> int:
+    """Games."""
+    return 2 if lab.trial else EVALUATION
 
 
 def _player(lab: Lab, net: str) -> str:

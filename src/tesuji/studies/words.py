@@ -14,6 +14,7 @@ _WORDS = {
     "note": ("note", "说明"),
     "step": ("step", "步骤"),
     "seconds": ("seconds", "秒"),
+    "load": ("load of the machine at its end", "结束时的系统负载"),
     "player": ("player", "棋手"),
     "opponent": ("opponent", "对手"),
     "side": ("side", "先后手"),
