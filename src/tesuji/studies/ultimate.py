@@ -38,7 +38,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     iterations = lab.count("iterations", 10, least=2 if lab.trial else 4, paper="not said: a figure")
     games = lab.count("self-play games an iteration", 1_000, least=4)
     epochs = 4 if lab.trial else EPOCHS
-    channels = WIDE if lab.scale >= 0.1 else NARROW
+    channels = WIDE if lab.scale >= 0.1 else NARROW // 4 if lab.trial else NARROW
     lab.setting("epochs of training an iteration", f"{EPOCHS}", f"{epochs}")
     lab.setting("residual blocks, channels", "16, not said", f"16, {channels}")
     lab.setting("simulations a move", f"27 to {MOST}", f"{_most(lab) // 3} to {_most(lab)}")
