@@ -15,7 +15,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ADDING = DOCS / "adding-a-game.md"
 GAME_PAGES = sorted((DOCS / "games").glob("*.md"))
-PAGES = [page for page in (*sorted(ROOT.glob("README*.md")), *sorted(DOCS.glob("*.md")), *GAME_PAGES) if page.exists()]
+STUDY_PAGES = sorted((DOCS / "studies").glob("*.md"))
+PAGES = [*sorted(ROOT.glob("README*.md")), *sorted(DOCS.glob("*.md")), *GAME_PAGES, *STUDY_PAGES]
 
 # Where a page lists the planes of an encoding.
 PLANES = {"tesuji": "Planes", "paper": "Planes of the paper"}

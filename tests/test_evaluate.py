@@ -228,6 +228,11 @@ def test_the_player_searches_and_keeps_its_tree(go5: Path) -> None:
     assert again.seconds < 60
     for text in (f"net:{go5.with_suffix('.safetensors')},visits=5", f"net:{go5},seconds=0.05", f"net:{go5}"):
         assert tesuji.player(text, game).think(game.start()).move in game.start().moves()
+    stopped = tesuji.player(f"net:{go5},visits=81,checkpoint=27,share=0", game).think(game.start())
+    assert stopped.stop == "share"
+    assert 26 <= sum(stopped.visits.values()) <= 28  # leaves come in pairs
+    with pytest.raises(ValueError, match="reuse is 2: give 0 or 1"):
+        tesuji.player(f"net:{go5},reuse=2", game)
     assert tesuji.player(f"net:{go5},rule=gumbel,visits=50", game).think(game.start()).stop == "visits"
 
 

@@ -201,13 +201,6 @@ def test_matches_make_a_rating_curve(tmp_path: Path) -> None:
     assert set(Folder(tmp_path / "a").nets()) >= {line["net"] for line in lines}
 
 
-def test_all_networks_stay_where_asked(tmp_path: Path) -> None:
-    small(tmp_path / "a", "run.save=0.1", "run.keep=true").learn(steps=12)
-    small(tmp_path / "b", "run.save=0.1").learn(steps=12)
-    assert len(Folder(tmp_path / "a").nets()) > 2
-    assert len(Folder(tmp_path / "b").nets()) <= 2
-
-
 def test_ratings_follow_the_points() -> None:
     def line(net: int, opponent: int | str, wins: int, losses: int) -> dict[str, Any]:
         return {"net": net, "matches": [{"opponent": opponent, "wins": wins, "draws": 0, "losses": losses}]}
@@ -216,6 +209,28 @@ def test_ratings_follow_the_points() -> None:
     assert found["random"].elo == 0
     assert 0 < found[10].elo < found[20].elo
     assert ratings([]) == {}
+
+
+def test_rounds_are_counted_and_networks_kept(tmp_path: Path) -> None:
+    run = small(tmp_path / "run", "run.keep=2", "run.save=1e6")
+    run.learn(rounds=4)
+    run.learn(rounds=3)
+    lines = run.folder.metrics()
+    assert [line["round"] for line in lines] == [1, 2, 3, 4, 5, 6, 7]
+    kept = {line["steps"] for line in lines if line["round"] % 2 == 0}
+    assert set(run.folder.nets()) == kept | {lines[-1]["steps"]}
+    assert all(run.folder.net(steps, ".onnx").exists() for steps in kept)
+
+
+def test_the_gate_leaves_its_score_in_the_metrics(tmp_path: Path) -> None:
+    run = small(tmp_path / "run", "run.gating=best", "run.gate_games=2", "run.visits=2", "run.gate_threshold=0.6")
+    run.learn(rounds=4)
+    lines = run.folder.metrics()
+    gates = [line for line in lines if "gate" in line]
+    assert gates
+    for line in gates:
+        assert line["gate"] in (0, 0.25, 0.5, 0.75, 1)
+        assert (line["net_age"] == 0) == (line["gate"] >= 0.6)
 
 
 # ── Death at any moment ──

@@ -207,6 +207,17 @@ def test_the_tree_is_kept_between_moves() -> None:
         search.thoughts()  # not yet searched: no edges
 
 
+def test_the_depth_of_a_tree() -> None:
+    game = tesuji.game("gomoku3")
+    search = tesuji.Search(game, [game.start()], visits=9, rule="uct").run("rollout")
+    assert search.depth(0) == (1, 1.0)  # each of the nine moves once
+    deep = tesuji.Search(game, [game.start()], visits=5000, rule="uct").run("rollout")
+    most, mean = deep.depth(0)
+    assert 1 < mean < most <= 9
+    with pytest.raises(ValueError, match="there is no tree 1"):
+        deep.depth(1)
+
+
 def test_transpositions_share_nodes() -> None:
     state = tesuji.game("dots3").random(1, plies=14)
     apart, shared = (think(state, visits=3000, rule="uct", transpositions=yes) for yes in (False, True))

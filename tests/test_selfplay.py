@@ -115,6 +115,17 @@ def test_playout_caps():
     assert max(seen for seen, full in searched if not full) == 6
 
 
+def test_the_dynamic_stop_saves_simulations():
+    def simulations(**settings):
+        # Priors alike and no price for the untried: visits spread out, and only a share of almost none stops a search.
+        play = selfplay("gomoku3", visits=27, rule="puct", noise_weight=0.0, fpu=0.0, reuse=False, **settings)
+        play.play(positions=200)
+        return play.counters()["simulations"] / play.counters()["plies"]
+
+    assert simulations(checkpoint=9, share=0.01) < 0.5 * simulations()
+    assert simulations(checkpoint=9, share=1.0) == simulations()
+
+
 def test_openings_are_random_and_nothing_is_learned_of_them():
     play = selfplay("gomoku8", games=32, opening_share=0.5, opening_plies=6)
     found = records("gomoku8", play.play(positions=4000))

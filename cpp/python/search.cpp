@@ -194,7 +194,16 @@ void bind_search(nb::module_& m) {
                                   s.tree().bytes());
           },
           "tree"_a, nb::sig("def root(self, tree: int) -> tuple[int, float, int | None, int, str, int, int]"),
-          "Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.");
+          "Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.")
+      .def(
+          "depth",
+          [](const PyForest& f, int tree) {
+            f.check(tree);
+            const Tree::Depth found = f.forest.search(tree).tree().depth();
+            return nb::make_tuple(found.most, found.mean);
+          },
+          "tree"_a, nb::sig("def depth(self, tree: int) -> tuple[int, float]"),
+          "Plies from a tree's root to its farthest node, and of a visit on average.");
 }
 
 }  // namespace tesuji

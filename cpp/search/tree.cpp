@@ -211,4 +211,28 @@ void Tree::advance(int child) {
   *this = std::move(kept);
 }
 
+Tree::Depth Tree::depth() const {
+  Depth found;
+  if (empty()) return found;
+  std::vector<char> seen(nodes_.size(), 0);
+  std::vector<int> level{kRoot}, next;
+  seen[kRoot] = 1;
+  uint64_t below = 0;  // visits of all nodes but the root: a visit counts once a ply
+  for (int plies = 0; !level.empty(); ++plies) {
+    found.most = plies;
+    next.clear();
+    for (const int at : level) {
+      for (const Edge& edge : edges(nodes_[at])) {
+        below += edge.visits;
+        if (edge.child < 0 || seen[edge.child]) continue;
+        seen[edge.child] = 1;
+        next.push_back(edge.child);
+      }
+    }
+    std::swap(level, next);
+  }
+  if (const uint32_t visits = nodes_[kRoot].visits) found.mean = static_cast<double>(below) / visits;
+  return found;
+}
+
 }  // namespace tesuji

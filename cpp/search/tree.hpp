@@ -79,6 +79,12 @@ class Tree {
   Node& node(int i) { return nodes_[i]; }
   const Node& node(int i) const { return nodes_[i]; }
   int size() const { return static_cast<int>(nodes_.size()); }
+  /// Plies from the root to the farthest node; and of a visit on average, to where it ended.
+  struct Depth {
+    int most = 0;
+    double mean = 0;
+  };
+  Depth depth() const;
   std::span<Edge> edges(const Node& n) { return {edges_.data() + n.first_edge, n.opened}; }
   std::span<const Edge> edges(const Node& n) const { return {edges_.data() + n.first_edge, n.opened}; }
   std::span<uint16_t> actions(const Node& n) { return {actions_.data() + n.first_option, n.options}; }

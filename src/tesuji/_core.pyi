@@ -283,6 +283,11 @@ class Forest:
         Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.
         """
 
+    def depth(self, tree: int) -> tuple[int, float]:
+        """
+        Plies from a tree's root to its farthest node, and of a visit on average.
+        """
+
 class DotsTable:
     """Visits and wins of every set of edges of Dots and Boxes."""
 

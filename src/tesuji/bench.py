@@ -205,7 +205,7 @@ def bench_selfplay(
 
     def alone(lane: "Lane", until: float) -> int:
         done = 0
-        while time.perf_counter() < until:
+        while not done or time.perf_counter() < until:
             lane.submit()
             lane.wait()
             done += len(lane.value)

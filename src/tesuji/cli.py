@@ -606,6 +606,36 @@ def train(
     print(f"saved in {folder}: the same command goes on, `tesuji doctor {folder}` looks at it", file=sys.stderr)
 
 
+@app.command("study")
+def do_study(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="ultimate, gomoku, nogo, dots or go.")],
+    scale: Annotated[
+        float | None,
+        typer.Option(help="A fraction of the paper's games: 1 is the paper; without it, what takes a few minutes."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The study's folder; without it, runs/study-STUDY.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Another seed plays other games; without it, 1.")] = None,
+) -> None:
+    """Repeat a paper's experiment, and write a report. The same command goes on where it stopped."""
+    from tesuji import studies
+
+    folder = out or Path("runs") / f"study-{name}"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        report = studies.carry_out(name, folder, scale=scale, seed=seed)
+    except KeyboardInterrupt:
+        print(f"\nstopped: the same command goes on in {folder}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except ModuleNotFoundError as missing:
+        _fail(f"a study needs the package {missing.name}: pip install 'tesuji[train,plots]'")
+    except (ValueError, TypeError, RuntimeError, OSError) as refusal:
+        _fail(refusal)
+    print(report.read_text(encoding="utf-8"))
+    print(f"the report is {report}; report.html beside it needs no other file", file=sys.stderr)
+
+
 @app.command("doctor")
 def show_doctor(
     run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="A run; without it, the program itself.")] = None,

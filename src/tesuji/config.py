@@ -101,8 +101,8 @@ class RunSettings:
     """New positions a round: self-play makes them, then the network is trained."""
     save: float = 60.0
     """Seconds between saves."""
-    keep: bool = False
-    """Whether the network of every save stays; otherwise the newest, the best and those that were measured."""
+    keep: int = 0
+    """Every so many rounds the network stays for later; 0: only the measured ones, the best and the newest stay."""
     gating: Literal["latest", "best"] = "latest"
     """Which network plays: the newest, or the last that won its match against the best before it."""
     gate_rounds: int = 1
@@ -136,6 +136,7 @@ class RunSettings:
                 "minutes": (0, 1e7),
                 "positions": (1, 10**9),
                 "save": (0.1, 1e6),
+                "keep": (0, 10**6),
                 "gate_rounds": (1, 10**6),
                 "gate_games": (2, 10**5),
                 "gate_threshold": (0, 1),

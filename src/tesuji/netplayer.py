@@ -35,8 +35,12 @@ class NetPlayer:
         rule: str = "puct",
         c: float = 1.5,
         fpu: float = 0.2,
+        checkpoint: int = 0,
+        share: float = 0.8,
+        reuse: int = 1,
         leaves: int | None = None,
         average: bool = False,
+        candidates: bool = True,
         threads: int = 1,
         temperature: float = 0.0,
         device: str = "auto",
@@ -46,7 +50,12 @@ class NetPlayer:
         """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
 
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
+        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: looks only at the moves
+        that the game says are enough.
         """
+        if reuse not in (0, 1):
+            raise ValueError(f"reuse is {reuse}: give 0 or 1")
+        self._reuse = bool(reuse)
         self._draw = Draw(temperature, seed)
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
@@ -61,10 +70,12 @@ class NetPlayer:
             rule=rule,  # type: ignore[arg-type]
             c=c,
             fpu=fpu,
+            checkpoint=checkpoint,
+            share=share,
             gumbel_noise=False,
             leaves=leaves,
             transpositions=game.transposes,
-            candidates=True,
+            candidates=candidates,
             memory=memory,
         )
         self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
@@ -77,7 +88,7 @@ class NetPlayer:
 
     def thinking(self, state: State) -> Steps:
         check_ongoing(state)
-        self._search.continue_from(0, state)
+        self._search.continue_from(0, state, reuse=self._reuse)
         for leaves in self._search:
             leaves.answer(*self._answer(leaves.planes))
             yield

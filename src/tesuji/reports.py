@@ -8,7 +8,15 @@ from tesuji.arena import Match, Tournament
 from tesuji.ratings import Estimate
 from tesuji.records import GameRecord
 
-__all__ = ["elo_text", "match_html", "match_text", "tournament_html", "tournament_text"]
+__all__ = [
+    "elo_text",
+    "html_table",
+    "match_html",
+    "match_text",
+    "page",
+    "tournament_html",
+    "tournament_text",
+]
 
 _POINTS = ("0–2", "½–1½", "1–1", "1½–½", "2–0")
 
@@ -113,35 +121,38 @@ table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular
 th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 th { font-weight: 600; } .text { text-align: left; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; } summary { cursor: pointer; } code { font-size: .9em; }
-tbody tr:hover { background: var(--soft); }
+tbody tr:hover { background: var(--soft); } img { max-width: 100%; background: #fff; }
 """
 
 
 def match_html(played: Match) -> str:
     """A page about a match."""
     body = _list([(label, text) for label, text in zip(played.labels, played.players, strict=True)])
-    body += _table(("", "wins", "draws", "losses", "score"), _sides_table(played), text={0})
+    body += html_table(("", "wins", "draws", "losses", "score"), _sides_table(played), text={0})
     body += _list(_facts(played)) + _games(played.games)
-    return _page(f"{played.game.title}: a match of {len(played.games)} games", body)
+    return page(f"{played.game.title}: a match of {len(played.games)} games", body)
 
 
 def tournament_html(played: Tournament) -> str:
     """A page about a tournament."""
     heads = ("", "Elo", "±", "points", "games", "s/move", "player")
-    body = _table(heads, _ratings_table(played), text={0, 6})
+    body = html_table(heads, _ratings_table(played), text={0, 6})
     body += "<p>Wins–draws–losses of the row against the column:</p>"
-    body += _table(("", *played.ranking()), _crosstable(played), text={0})
+    body += html_table(("", *played.ranking()), _crosstable(played), text={0})
     body += _list(_common_facts(played)) + _games(played.games)
-    return _page(f"{played.game.title}: a tournament of {len(played.players)} players", body)
+    return page(f"{played.game.title}: a tournament of {len(played.players)} players", body)
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
+    """A whole file with that body."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     head = f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n'
     return f"{head}<body><h1>{escape(title)}</h1>\n{body}</body></html>\n"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text: set[int]) -> str:
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text: set[int]) -> str:
+    """``text``: the columns of words, which stand to the left."""
+
     def line(tag: str, cells: Sequence[str]) -> str:
         marks = [' class="text"' if number in text else "" for number in range(len(cells))]
         return "<tr>" + "".join(f"<{tag}{m}>{escape(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>\n"
@@ -151,7 +162,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text: set[int
 
 
 def _list(facts: Iterable[tuple[str, str]]) -> str:
-    return _table(("", ""), facts, text={0, 1}).replace(f"<thead>{_EMPTY}</thead>", "")
+    return html_table(("", ""), facts, text={0, 1}).replace(f"<thead>{_EMPTY}</thead>", "")
 
 
 _EMPTY = '<tr><th class="text"></th><th class="text"></th></tr>\n'
@@ -170,4 +181,4 @@ def _games(records: Sequence[GameRecord]) -> str:
         for record in records
     ]
     heads = ("game", "First", "winner", "plies", "end", "opening | moves")
-    return f"<details><summary>All games</summary>\n{_table(heads, rows, text={4, 5})}</details>\n"
+    return f"<details><summary>All games</summary>\n{html_table(heads, rows, text={4, 5})}</details>\n"

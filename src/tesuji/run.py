@@ -352,15 +352,20 @@ class Run:
         self.game = game_of(self.config.game)
 
     def learn(
-        self, *, minutes: float | None = None, steps: int | None = None, watch: Watcher | None = None
+        self,
+        *,
+        minutes: float | None = None,
+        steps: int | None = None,
+        rounds: int | None = None,
+        watch: Watcher | None = None,
     ) -> dict[str, float]:
-        """Learns for so many minutes, or steps of training, from now on; Ctrl-C and SIGTERM end it sooner.
+        """Learns for so many minutes, steps of training or whole rounds from now on; Ctrl-C and SIGTERM end it sooner.
 
         ``watch`` is told what happens. Returns the last counters.
         """
         if minutes is not None and not minutes >= 0:
             raise ValueError(f"minutes is {minutes:g}: give at least 0")
-        if minutes is None and steps is None:
+        if minutes is None and steps is None and rounds is None:
             minutes = self.config.run.minutes
         with self.folder.locked(), _Signals() as signals:
             if self.folder.begun:
@@ -376,7 +381,7 @@ class Run:
             try:
                 session = _Session(self, watch or (lambda event, facts: None), signals)
                 try:
-                    return session.learn(minutes, steps)
+                    return session.learn(minutes, steps, rounds)
                 finally:
                     session.close()
             except ArithmeticError as trouble:
@@ -508,11 +513,12 @@ class _Session:
 
     # ── The loop ──
 
-    def learn(self, minutes: float | None, steps: int | None) -> dict[str, float]:
+    def learn(self, minutes: float | None, steps: int | None, rounds: int | None) -> dict[str, float]:
         if minutes is not None:
             self._end = self._began + 60 * minutes
         if steps is not None:
             self._last_step = self._learner.steps + steps
+        last_round = math.inf if rounds is None else self._kept["round"] + rounds
         self._watch(
             "begin",
             {
@@ -524,7 +530,7 @@ class _Session:
             | self._now(),
         )
         try:
-            while not self._over():
+            while not self._over() and self._kept["round"] < last_round:
                 self._round()
                 if self._due("arena") and not self._signals.stop:
                     self._measure()
@@ -546,8 +552,12 @@ class _Session:
         facts = self._train()
         trained = time.monotonic()
         self._kept["round"] += 1
-        self._publish()
+        gate = self._publish()
+        if self._config.run.keep and self._kept["round"] % self._config.run.keep == 0:
+            self._store()
         line = self._line(before, steps, facts, played - began, trained - played, time.monotonic() - began)
+        if gate is not None:
+            line["gate"] = round(gate, 4)
         self._folder.add_metrics(line)
         self._watch("round", line)
         if self._due("save"):
@@ -587,23 +597,26 @@ class _Session:
         worst = max(one["grad_norm"] for one in sound)
         return facts | {"rate": sound[-1]["rate"], "grad_norm_max": worst, "refused": len(told) - len(sound)}
 
-    def _publish(self) -> None:
-        """New weights go into play: at once, or when they have won their match."""
+    def _publish(self) -> float | None:
+        """New weights go into play: at once, or when they have won their match. Returns their score in it."""
         c, steps = self._config.run, self._learner.steps
+        score = None
         if steps == self._playing:
-            return
+            return score
         if c.gating == "best":
             if self._kept["round"] % c.gate_rounds:
-                return
+                return score
             played = self._match(self._store(), self._player(self._playing), c.gate_games)
             text = f"network {steps} scored {played.score:.0%} against the best, {self._playing}"
             self._watch("note", {"text": text})
-            if played.score < c.gate_threshold:
-                return
+            score = played.score
+            if score < c.gate_threshold:
+                return score
             self._kept["best"] = steps
         self._evaluator.update(self._learner.averaged())
         self._playing = steps
         self._selfplay.set_net(steps)
+        return score
 
     # ── Saving ──
 
@@ -681,11 +694,11 @@ class _Session:
         return nets.load(self._folder.net(steps), self._game)
 
     def _tidy(self) -> None:
-        """Of the networks those that were measured stay, the best and the newest, or all."""
-        if self._config.run.keep:
-            return
+        """Of the networks those that were measured stay, those to be kept, the best and the newest."""
         there = self._folder.nets()
         stay = {line["net"] for line in self._folder.arena()} | {int(self._kept["best"]), self._playing, there[-1]}
+        if every := self._config.run.keep:
+            stay |= {line["steps"] for line in self._folder.metrics() if line["round"] % every == 0}
         for steps in set(there) - stay:
             for suffix in (".safetensors", ".onnx"):
                 self._folder.net(steps, suffix).unlink(missing_ok=True)

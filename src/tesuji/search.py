@@ -173,6 +173,10 @@ class Search:
         """Of a tree's root."""
         return self._forest.root(tree)[0]
 
+    def depth(self, tree: int) -> tuple[int, float]:
+        """Plies from a tree's root to its farthest node, and of a visit on average."""
+        return self._forest.depth(tree)
+
     def stop(self, tree: int) -> str:
         """What ended the search in a tree."""
         return self._forest.root(tree)[4]

@@ -64,6 +64,9 @@ class SelfPlaySettings:
     resign_plies: int = 3
     resign_checked: float = 0.1
     """This share of the games is played out nevertheless, and tells how often giving up is wrong."""
+    checkpoint: int = 0
+    """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
+    share: float = 0.8
     reuse: bool = True
     """The part of the tree that a move leads to serves the next search."""
     transpositions: bool = False

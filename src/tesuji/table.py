@@ -6,6 +6,7 @@ the schedule and the players. docs/table.md has commands and figures.
 """
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -376,6 +377,20 @@ def _given_away(boxes: Sequence[int], drawn: int) -> int:
     return count - len(open_boxes)
 
 
+def _shared(path: str, game: Game) -> Table:
+    """The table of a file, one for all who only look into it: a match asks for it in every game."""
+    try:
+        changed = Path(path).stat().st_mtime_ns
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    return _loaded(path, changed, game.name)
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(path: str, changed: int, game: str) -> Table:
+    return Table.load(path, game_named(game))
+
+
 class TablePlayer:
     """Plays by a learned table: among its choices, the state whose share of wins is surely large.
 
@@ -386,7 +401,7 @@ class TablePlayer:
     def __init__(self, game: Game, path: str, *, learn: int = 0) -> None:
         if learn not in (0, 1):
             raise ValueError(f"learn is {learn}: give 0 or 1")
-        self.table = Table.load(path, game)
+        self.table = Table.load(path, game) if learn else _shared(path, game)
         self._path = path
         self.learns = bool(learn)
         self._boxes = dots_boxes(game)
