@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -718,7 +719,7 @@ class _Session:
     ) -> dict[str, Any]:
         """A line of metrics.jsonl."""
         c, now = self._config, self._counters()
-        made = {name: value - before.get(name, 0) for name, value in now.items()}
+        made = defaultdict(float, {name: value - before.get(name, 0) for name, value in now.items()})
         games, steps = made["games"], self._learner.steps
         busy = made["seconds_busy"] / max(1, self._source.at_work)
         if self._source.beside:  # others play all the time
