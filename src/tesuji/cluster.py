@@ -71,9 +71,13 @@ def _ray() -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
-        return importlib.import_module("ray")
+        ray = importlib.import_module("ray")
     except ImportError:
         raise ValueError("a cluster needs the package ray: pip install 'tesuji[cluster]'") from None
+    # It prints what it hears of raylets' deaths among our own lines, log_to_driver or not; we say that in our words.
+    inside: Any = importlib.import_module("ray._private.worker")
+    inside.print_to_stdstream = lambda *words, **more: None
+    return ray
 
 
 @contextlib.contextmanager
@@ -210,6 +214,8 @@ class Worker:
         self._batches: deque[_Batch] = deque()
         self._news: tuple[bytes, int] | None = None
         self._counters: dict[str, float] = {}
+        self._paused = 0.0  # seconds of rest
+        self._resting: float | None = None  # since when
         self._trouble: Exception | None = None
 
     def start(self, task: _Task, steps: int, net: Sequence[Any]) -> _Hello:
@@ -250,25 +256,27 @@ class Worker:
             self._changed.wait_for(lambda: self._batches or self._trouble, _PATIENCE)
             if self._trouble is not None:
                 raise self._trouble
-            return _Report(self._incarnation, tuple(self._batches), self._counters)
+            resting = 0.0 if self._resting is None else time.perf_counter() - self._resting
+            counters = self._counters | {"seconds_paused": self._paused + resting}
+            return _Report(self._incarnation, tuple(self._batches), counters)
 
     def _play(self) -> None:
         """Endless games, in slices. The learner's silence is a rest."""
         try:
-            number, paused = 0, 0.0
-            steps = self._steps
+            number, steps = 0, self._steps
             while True:
                 with self._changed:
-                    began = time.perf_counter()
+                    self._resting = time.perf_counter()
                     self._changed.wait_for(lambda: len(self._batches) < self._task.unacknowledged)
-                    paused += time.perf_counter() - began
+                    self._paused += time.perf_counter() - self._resting
+                    self._resting = None
                     news, self._news = self._news, None
                 if news is not None:
                     content, steps = news
                     self._here.publish(content if not self._task.kind.gpus else _net(content), steps)
                 frames = self._here.play(positions=self._task.positions, seconds=_BATCH_SECONDS, stop=lambda: False)
                 with self._changed:
-                    self._counters = self._here.counters() | {"seconds_paused": paused}
+                    self._counters = self._here.counters()
                     if frames:
                         number += 1
                         self._batches.append(_Batch(number, frames, steps))
@@ -415,15 +423,18 @@ class Pool:
         games = sum(part[1] for part in self._recent)
         positions = sum(part[2] for part in self._recent)
         behind = sum(part[2] * part[3] for part in self._recent)
-        over = min(_RECENT, now - self._recent[0][0]) if self._recent else 0.0
-        rested = self._rested() - self._recent[0][4] if self._recent else 0.0
+        over = now - self._recent[0][0] if self._recent else 0.0
+        first, last = (self._recent[0], self._recent[-1]) if self._recent else ((0.0,) * 5, (0.0,) * 5)
+        told = last[0] - first[0]  # seconds between the reports
         return {
             "nodes": len({hello.node for hello in there}),
             "workers": len(there),
             "workers_wanted": len(self._hands),
             "games_per_second": round(games / over, 2) if over >= 1 else None,
             "lag": round(behind / positions, 1) if positions else None,
-            "resting": round(min(1.0, max(0.0, rested / over / len(there))), 4) if over >= 1 and there else None,
+            "resting": round(min(1.0, max(0.0, (last[4] - first[4]) / told / len(there))), 4)
+            if told and there
+            else None,
         }
 
     def close(self) -> None:
@@ -567,7 +578,7 @@ class Pool:
         if by_fault and hand.failures >= _TRIES and not others:
             raise ValueError(f"no worker can play: {reason}")
         self._forget(hand)
-        hand.not_before = time.monotonic() + min(30.0, 0.5 * 2**hand.failures - 1.0)
+        hand.not_before = time.monotonic() + min(30.0, 0.25 * 2**hand.failures - 0.5)
 
     def _forget(self, hand: _Hand) -> None:
         if hand.question is not None:
@@ -644,7 +655,10 @@ def _spread(ray: Any, jobs: Iterator[arena.Job], at_once: int) -> Generator[Game
                 asked[play.remote(job, {text: files[text] for text in job.players.values() if text in files})] = job
             if not asked:
                 return
-            (reference,), _ = ray.wait(list(asked), num_returns=1)
+            ready, _ = ray.wait(list(asked), num_returns=1, timeout=_LOOK)
+            if not ready:
+                continue
+            reference = ready[0]
             job = asked.pop(reference)
             try:
                 yield ray.get(reference)
