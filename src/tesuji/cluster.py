@@ -56,6 +56,7 @@ _BATCH_SECONDS = 1.0  # after which a worker looks for a new net, and hands over
 _PATIENCE = 2.0  # seconds that a worker lets the learner wait for a batch
 _SILENCE = 60.0  # seconds without an answer after which a worker counts as lost
 _LOOK = 0.25  # seconds between looks at the clock and the signals
+_GLANCE = 0.05  # seconds between looks at workers while the learner trains
 _TEND = 2.0  # seconds between looks at the nodes
 _RECENT = 10.0  # seconds that the display's speeds are means of
 _TRIES = 4  # failures in a row of a worker, with no other at work, before the run gives up
@@ -360,7 +361,8 @@ class Pool:
         self._asked: dict[Any, _Hand] = {}
         self._handed: list[_Hand] = []  # whose batches wait for a place on disk
         self._past: defaultdict[str, float] = defaultdict(float)  # counters of workers that are no more
-        self._tended = 0.0
+        self._tended = self._looked = 0.0
+        self._told_of_room = False
         self._nets: dict[bool, list[Any]] = {}
         self._nets_before = self._nets
         self.positions = 0
@@ -396,6 +398,10 @@ class Pool:
                 return b"".join(frames)
 
     def arrived(self, *, positions: float) -> bytes:
+        now = time.monotonic()
+        if now - self._looked < _GLANCE:
+            return b""
+        self._looked = now
         return self.play(positions=positions, seconds=0.0, stop=lambda: True)
 
     def acknowledge(self, flush: Callable[[], None]) -> None:
@@ -455,6 +461,9 @@ class Pool:
                 for hand in [hand for hand in hands if hand.hello is None][: max(0, len(hands) - wanted)]:
                     self._forget(hand)
                     self._hands.remove(hand)
+            if not self._hands and not self._told_of_room:
+                self._told_of_room = True
+                self._say("there is no room for a worker in the cluster yet: it begins when there is")
             for hand in self._hands:
                 if hand.question is not None and hand.hello is not None and now - hand.since > _SILENCE:
                     self._lost(hand, f"said nothing for {_SILENCE:g} seconds")

@@ -73,7 +73,7 @@ def _cluster(facts: Mapping[str, Any]) -> str:
     if "nodes" not in facts:
         return ""
     there, wanted, nodes = facts["workers"], facts["workers_wanted"], facts["nodes"]
-    parts = [f"{there if there == wanted else f'{there} of {wanted}'} workers on {nodes} nodes"]
+    parts = [f"{there if there == wanted else f'{there} of {wanted}'} workers on {nodes} node{'s' * (nodes != 1)}"]
     for key, form in (
         ("games_per_second", "{:.1f} games/s"),
         ("lag", "{:.0f} steps behind"),
