@@ -2,8 +2,9 @@
 
     python benchmarks/cluster.py [--game gomoku6x4] [--workers 1,2,4] [--seconds 8] [--turns 3] [--ratio 4]
 
-All sides take turns, some seconds each, and the median of the turns' ratios counts. All play as many games at once in
-all, and a turn begins when the last worker has begun. Once they only play (``replay.ratio=0``); then they learn too.
+All sides take turns, some seconds each, and the median of the turns' ratios counts. A worker plays as many games at
+once as a thread of `tesuji train` does, and a turn begins when the last worker has begun. At first they only play
+(``replay.ratio=0``); then they learn too.
 Where other programs use the cores as well, more processes get more of them: evaluations by the second of CPU time, of
 this process and of all that it started, tell what the way through Ray costs even then. At the end the figures for the
 model in docs/cluster.md: bytes of a net and of a position, and what the learner can take in.
@@ -41,7 +42,7 @@ class Turn:
                 f"replay.ratio={ratio}",
                 "run.arena=0",
                 "run.save=1000",
-                f"selfplay.games={games // (workers or 1)}",
+                f"selfplay.games={games * (1 if workers else cores())}",
             ]
             run = Run(Path(folder) / "run", game, changes=changes)
 
@@ -166,7 +167,7 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=8.0)
     options.add_argument("--turns", type=int, default=3)
     options.add_argument("--ratio", type=float, default=4.0)
-    options.add_argument("--games", type=int, default=64, help="At once, of all workers together.")
+    options.add_argument("--games", type=int, default=32, help="At once, of each core or worker.")
     given = options.parse_args()
     workers = [int(word) for word in given.workers.split(",")]
     print(f"{given.game}, {cores()} cores, load {os.getloadavg()[0]:.1f} at the start", flush=True)

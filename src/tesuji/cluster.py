@@ -366,7 +366,11 @@ class Pool:
         self._nets: dict[bool, list[Any]] = {}
         self._nets_before = self._nets
         self.positions = 0
-        self._recent: deque[tuple[float, int, int, float, float]] = deque()
+        self._rested = 0.0  # seconds that all workers together have waited for the learner
+        self._recent: deque[tuple[float, int, int, float, float]] = (
+            deque()
+        )  # time, games, positions, steps behind, rest
+        self._facts: tuple[float, dict[str, Any]] = (0.0, {})  # and since when they are true
         self.publish(net, steps)
         self._tend()
 
@@ -422,6 +426,16 @@ class Pool:
     def facts(self) -> dict[str, Any]:
         """Nodes that play, workers there and wanted, games a second, by how many steps the newest games are behind the
         net, and the share of the time in which workers wait for the learner."""
+        if time.monotonic() - self._facts[0] >= _GLANCE:
+            self._facts = time.monotonic(), self._look()
+        return self._facts[1]
+
+    def close(self) -> None:
+        for hand in self._hands:
+            if hand.actor is not None:
+                self._ray.kill(hand.actor)
+
+    def _look(self) -> dict[str, Any]:
         now = time.monotonic()
         while self._recent and self._recent[0][0] < now - _RECENT:
             self._recent.popleft()
@@ -429,24 +443,17 @@ class Pool:
         games = sum(part[1] for part in self._recent)
         positions = sum(part[2] for part in self._recent)
         behind = sum(part[2] * part[3] for part in self._recent)
-        over = now - self._recent[0][0] if self._recent else 0.0
-        first, last = (self._recent[0], self._recent[-1]) if self._recent else ((0.0,) * 5, (0.0,) * 5)
-        told = last[0] - first[0]  # seconds between the reports
+        first, last = (self._recent[0], self._recent[-1]) if self._recent else ((now, 0, 0, 0, 0.0),) * 2
+        over, told = now - first[0], last[0] - first[0]  # seconds until now, and until the last report
+        resting = (last[4] - first[4]) / told / len(there) if told and there else None
         return {
             "nodes": len({hello.node for hello in there}),
             "workers": len(there),
             "workers_wanted": len(self._hands),
             "games_per_second": round(games / over, 2) if over >= 1 else None,
             "lag": round(behind / positions, 1) if positions else None,
-            "resting": round(min(1.0, max(0.0, (last[4] - first[4]) / told / len(there))), 4)
-            if told and there
-            else None,
+            "resting": None if resting is None else round(min(1.0, resting), 4),
         }
-
-    def close(self) -> None:
-        for hand in self._hands:
-            if hand.actor is not None:
-                self._ray.kill(hand.actor)
 
     # Workers come and go
 
@@ -466,6 +473,9 @@ class Pool:
                 self._say("there is no room for a worker in the cluster yet: it begins when there is")
             for hand in self._hands:
                 if hand.question is not None and hand.hello is not None and now - hand.since > _SILENCE:
+                    there, _ = self._ray.wait([hand.question], timeout=0)
+                    if there:
+                        continue  # it is we who did not listen
                     self._lost(hand, f"said nothing for {_SILENCE:g} seconds")
         for hand in self._hands:
             if hand.question is None and now >= hand.not_before:
@@ -477,6 +487,8 @@ class Pool:
     def _wanted(self) -> list[int]:
         """How many workers of each kind. Where that is left to the cluster, those with GPUs come first."""
         wanted = [kind.count or 0 for kind in self._kinds]
+        if all(kind.count is not None for kind in self._kinds):
+            return wanted
         free = [dict(node["Resources"]) for node in self._ray.nodes() if node["Alive"]]
         order = sorted(
             range(len(self._kinds)), key=lambda number: (self._kinds[number].count is None, -self._kinds[number].gpus)
@@ -565,8 +577,10 @@ class Pool:
         return self._accept(hand, answer)
 
     def _accept(self, hand: _Hand, report: _Report) -> list[bytes]:
+        self._rested += report.counters.get("seconds_paused", 0.0) - hand.counters.get("seconds_paused", 0.0)
         hand.counters = report.counters
-        new = [batch for batch in report.batches if batch.number > hand.taken]
+        known = hand.hello is not None and report.incarnation == hand.hello.incarnation
+        new = [batch for batch in report.batches if known and batch.number > hand.taken]
         if not new:
             self._ask(hand)
             return []
@@ -576,7 +590,7 @@ class Pool:
         for batch in new:
             _, games, positions = _core.scan_frames(batch.frames)
             self.positions += positions
-            self._recent.append((now, games, positions, self._steps - batch.steps, self._rested()))
+            self._recent.append((now, games, positions, self._steps - batch.steps, self._rested))
         return [batch.frames for batch in new]
 
     def _lost(self, hand: _Hand, reason: str, *, by_fault: bool = False) -> None:
@@ -597,10 +611,6 @@ class Pool:
         _add(self._past, hand.counters)
         hand.actor = hand.hello = hand.question = None
         hand.counters = {}
-
-    def _rested(self) -> float:
-        """Seconds that all workers together have waited for the learner."""
-        return self._past["seconds_paused"] + sum(hand.counters.get("seconds_paused", 0.0) for hand in self._hands)
 
 
 def _add(total: dict[str, float], more: Mapping[str, float]) -> None:
