@@ -6,8 +6,9 @@ All sides take turns, some seconds each, and the median of the turns' ratios cou
 once as a thread of `tesuji train` does, and a turn begins when the last worker has begun. At first they only play
 (``replay.ratio=0``); then they learn too.
 Where other programs use the cores as well, more processes get more of them: evaluations by the second of CPU time, of
-this process and of all that it started, tell what the way through Ray costs even then. At the end the figures for the
-model in docs/cluster.md: bytes of a net and of a position, and what the learner can take in.
+the learner and its workers, tell what the way through Ray costs even then; Ray's own processes take a share of a core
+beside that, however much is played. At the end the figures for the model in docs/cluster.md: bytes of a net and of a
+position, and what the learner can take in.
 """
 
 import argparse
@@ -36,7 +37,7 @@ class Turn:
         self._workers = workers
         self._source: Any = None
         self._positions = 0
-        self._marks: list[tuple[float, float, float]] = []  # time, CPU time, evaluations
+        self._marks: list[tuple[float, float, float, float]] = []  # time, CPU time, Ray's, evaluations
         with tempfile.TemporaryDirectory() as folder:
             changes = [
                 f"replay.ratio={ratio}",
@@ -54,9 +55,8 @@ class Turn:
                 1, self._positions
             )
         self.net = len(onnx_bytes(self._net))
-        (began, spent, before), (ended, spent_then, after) = self._marks[0], self._marks[-1]
-        self.speed = (after - before) / (ended - began)
-        self.thrift = (after - before) / (spent_then - spent)
+        seconds, spent, by_ray, made = (b - a for a, b in zip(self._marks[0], self._marks[-1], strict=True))
+        self.speed, self.thrift, self.by_ray = made / seconds, made / spent, by_ray / seconds
 
     def _make(self, config: Any, net: Any, *, steps: int, seed: int) -> Any:
         self._net = net
@@ -72,26 +72,29 @@ class Turn:
         if event not in ("playing", "training") or facts.get("workers", 0) < self._workers:
             return
         now, made = time.perf_counter(), self._source.counters().get("evaluations", 0.0)
-        if not self._marks or made > self._marks[-1][2]:
-            self._marks.append((now, cpu_seconds(), made))
+        if not self._marks or made > self._marks[-1][3]:
+            self._marks.append((now, *cpu_seconds(), made))
             self._positions = facts["positions"]
         if now - self._marks[0][0] >= self._seconds:
             raise StopIteration
 
 
-def cpu_seconds() -> float:
-    """Of this process and its descendants."""
+def cpu_seconds() -> tuple[float, float]:
+    """Of this process and its workers; and of its other descendants, which are Ray's."""
     parents: dict[int, int] = {}
     spent: dict[int, float] = {}
+    workers = {os.getpid()}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             words = path.read_text().rpartition(")")[2].split()
             number = int(path.parent.name)
+            if (path.parent / "cmdline").read_bytes().startswith(b"ray::Worker"):
+                workers.add(number)
             parents[number], spent[number] = int(words[1]), (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
     ours = {os.getpid()}
     while more := {child for child, parent in parents.items() if parent in ours} - ours:
         ours |= more
-    return sum(spent.get(number, 0.0) for number in ours)
+    return sum(spent[number] for number in ours & workers), sum(spent[number] for number in ours - workers)
 
 
 def middle(ours: list[float], theirs: list[float]) -> float:
@@ -102,12 +105,14 @@ def measure(game: str, workers: list[int], seconds: float, turns: int, ratio: fl
     """Prints a table; some of the games."""
     speeds: dict[int, list[float]] = {count: [] for count in (0, *workers)}
     thrifts: dict[int, list[float]] = {count: [] for count in (0, *workers)}
+    by_ray: list[float] = []
     turn: Any = None
     for _ in range(turns):
         for count in speeds:
             turn = Turn(game, count, seconds, ratio, games)
             speeds[count].append(turn.speed)
             thrifts[count].append(turn.thrift)
+            by_ray += [turn.by_ray] * (count > 0)
     print(f"\n{'learning' if ratio else 'playing only'}, replay ratio {ratio:g}")
     print(f"{'side':16}{'evaluations/s':>15}{'of plain':>10}{'a CPU second':>14}{'of plain':>10}{'scaling':>9}")
     for count, found in speeds.items():
@@ -116,6 +121,7 @@ def measure(game: str, workers: list[int], seconds: float, turns: int, ratio: fl
         cells += [f"{statistics.median(thrifts[count]):,.0f}", f"{middle(thrifts[count], thrifts[0]):.0%}"]
         scaling = f"{middle(found, speeds[1]) / min(count, cores()):.0%}" if count and 1 in speeds else ""
         print(f"{name:16}{cells[0]:>15}{cells[1]:>10}{cells[2]:>14}{cells[3]:>10}{scaling:>9}", flush=True)
+    print(f"Ray's own processes take {statistics.median(by_ray):.1%} of a core beside that")
     print(f"a net of {turn.net:,} bytes, {turn.record:.1f} bytes of record a position")
     return bytes(turn.frames)
 

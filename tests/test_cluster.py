@@ -44,19 +44,24 @@ COUNTERS = ("round", "games", "positions", "steps", "minutes")
 
 
 class Machines:
-    """A cluster whose nodes are raylets here. The head has no CPUs: whoever plays is on a node that can be killed."""
+    """A cluster whose nodes are raylets here. The head has no CPUs: whoever plays is on a node that can be killed.
+
+    Raylets take seconds to begin, so tests share them as long as nobody has killed any: those that kill come last.
+    """
 
     def __init__(self) -> None:
         cluster._ray()  # with its settings
         from ray.cluster_utils import Cluster
 
-        # A dead node is noticed after two seconds, not after some twenty.
-        quick = {
+        # A dead node is noticed after two seconds, not after some twenty; and no process begins that nobody asked for.
+        config = {
             "health_check_initial_delay_ms": 500,
             "health_check_period_ms": 500,
             "health_check_failure_threshold": 4,
+            "prestart_worker_first_driver": False,
+            "enable_worker_prestart": False,
         }
-        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": quick}
+        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": config}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
         self._nodes: list[Any] = []
@@ -270,33 +275,24 @@ def test_a_batch_counts_once(machines: Machines) -> None:
         batches = tuple(cluster._Batch(number + 1, frames, 0) for number in range(hand.taken))
         assert pool._accept(hand, cluster._Report(hand.hello.incarnation, batches, {})) == []
         assert pool.positions == positions
+        assert said == []
+        # Games that were spoiled on their way are not taken, and neither is the worker's word any more.
+        spoiled = cluster._Batch(hand.taken + 1, frames[:-1] + bytes([frames[-1] ^ 1]), 0)
+        assert pool._accept(hand, cluster._Report(hand.hello.incarnation, (spoiled,), {})) == []
+        assert pool.positions == positions
+        assert said == ["a worker is lost (its games are damaged): 0 of 1 play on"]
         pool.close()
-    assert said == []
 
 
-def test_workers_with_and_without_gpus_and_nodes_that_join(machines: Machines, tmp_path: Path) -> None:
-    """Without real GPUs here: Ray counts the shares, and the worker says that it finds none."""
-    machines.have()
-    machines.add(cpus=2, gpus=1)
-    seen: dict[str, Any] = {"workers": set(), "notes": []}
-
-    def look(event: str, facts: Mapping[str, Any]) -> None:
-        if event == "note":
-            seen["notes"].append(facts["text"])
-        if event not in ("playing", "training"):
-            return
-        seen["workers"].add(facts["workers"])
-        if facts["workers"] == 2 and "joined" not in seen:
-            seen["joined"] = machines.add(cpus=1)
-        if facts["workers"] == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    kinds = [Kind(gpus=0.5, cpus=1, count=1), Kind()]
-    after = cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=kinds, minutes=WAIT / 60, watch=look)
-    assert after["workers"] == after["workers_wanted"] == 3
-    assert after["nodes"] == 2
-    assert after["steps"] > 0
-    assert any("finds none" in text for text in seen["notes"])
+def test_workers_that_cannot_play_end_the_run(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machines.have(2, 2)
+    monkeypatch.setattr(tesuji, "__version__", "99.0")  # the learner's alone
+    with pytest.raises(
+        ValueError, match=r"no worker can play: it has tesuji .*, the learner has 99.0: install the same"
+    ):
+        cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=[Kind(count=1)], minutes=1)
 
 
 # ── Death ──
@@ -332,7 +328,7 @@ def test_nodes_and_workers_that_are_killed(machines: Machines, tmp_path: Path, m
         if event not in ("playing", "training"):
             return
         there, made = facts["workers"], facts["positions"]
-        moved_on = not marks or made >= marks[-1] + 2 * ROUND
+        moved_on = not marks or made >= marks[-1] + ROUND
         if len(marks) == 0 and there == 4 and made:
             machines.kill(nodes[0])
         elif len(marks) == 1 and there == 2 and moved_on:  # the rest goes on
@@ -496,7 +492,6 @@ def test_a_match_is_the_same_as_on_one_machine(machines: Machines, tmp_path: Pat
 
 
 def test_matches_that_cannot_be_spread(machines: Machines, tmp_path: Path) -> None:
-    machines.have(2, 2)
     from tesuji.table import Table
 
     Table(tesuji.game("dots2"), "free").save(str(tmp_path / "a.table"))
@@ -506,6 +501,34 @@ def test_matches_that_cannot_be_spread(machines: Machines, tmp_path: Path) -> No
         )
     with pytest.raises(ValueError, match="workers is 0"):
         cluster.match("random", "random", game="dots2", games=2, workers=0)
+
+
+# ── Kinds ──
+
+
+def test_workers_with_and_without_gpus_and_nodes_that_join(machines: Machines, tmp_path: Path) -> None:
+    """Without real GPUs here: Ray counts the shares, and the worker says that it finds none."""
+    machines.have()
+    machines.add(cpus=2, gpus=1)
+    seen: dict[str, Any] = {"workers": set(), "notes": []}
+
+    def look(event: str, facts: Mapping[str, Any]) -> None:
+        if event == "note":
+            seen["notes"].append(facts["text"])
+        if event not in ("playing", "training"):
+            return
+        seen["workers"].add(facts["workers"])
+        if facts["workers"] == 2 and "joined" not in seen:
+            seen["joined"] = machines.add(cpus=1)
+        if facts["workers"] == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    kinds = [Kind(gpus=0.5, cpus=1, count=1), Kind()]
+    after = cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=kinds, minutes=WAIT / 60, watch=look)
+    assert after["workers"] == after["workers_wanted"] == 3
+    assert after["nodes"] == 2
+    assert after["steps"] > 0
+    assert any("finds none" in text for text in seen["notes"])
 
 
 # ── Refusals ──
@@ -574,17 +597,6 @@ def test_bad_input_gets_one_sentence(
     assert said.count("\n") == 1
     assert sentence in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_workers_that_cannot_play_end_the_run(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machines.have(2, 2)
-    monkeypatch.setattr(tesuji, "__version__", "99.0")  # the learner's alone
-    with pytest.raises(
-        ValueError, match=r"no worker can play: it has tesuji .*, the learner has 99.0: install the same"
-    ):
-        cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=[Kind(count=1)], minutes=1)
 
 
 # ── Watching ──

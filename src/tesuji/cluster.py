@@ -584,11 +584,14 @@ class Pool:
         if not new:
             self._ask(hand)
             return []
+        scanned = [_core.scan_frames(batch.frames) for batch in new]
+        if any(sound < len(batch.frames) for (sound, _, _), batch in zip(scanned, new, strict=True)):
+            self._lost(hand, "its games are damaged", by_fault=True)
+            return []
         hand.taken, hand.failures = new[-1].number, 0
         self._handed.append(hand)
         now = time.monotonic()
-        for batch in new:
-            _, games, positions = _core.scan_frames(batch.frames)
+        for batch, (_, games, positions) in zip(new, scanned, strict=True):
             self.positions += positions
             self._recent.append((now, games, positions, self._steps - batch.steps, self._rested))
         return [batch.frames for batch in new]
