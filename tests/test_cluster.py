@@ -33,13 +33,14 @@ from tesuji.run import Folder, Run
 TESUJI = [sys.executable, "-m", "tesuji.cli"]
 SMALL = [
     *("net.channels=4", "net.blocks=1", "net.policy_channels=4", "net.value_channels=4", "net.value_hidden=8"),
-    *("selfplay.visits=4", "selfplay.fast_visits=2", "selfplay.games=8"),
+    # Every search has noise: of games without any the same net may play the same twice.
+    *("selfplay.visits=4", "selfplay.full_share=1", "selfplay.games=8"),
     *("train.batch=32", "train.decay=constant", "replay.ratio=2"),
     *("replay.window_min=500", "replay.window_max=2000"),
     *("run.positions=200", "run.save=0.3", "run.arena=0", "run.device=cpu"),
 ]
 BATCH, RATIO, ROUND = 32, 2, 200
-WAIT = 60.0  # seconds after which something that should happen has not
+WAIT = 120.0  # seconds after which something that should happen has not
 COUNTERS = ("round", "games", "positions", "steps", "minutes")
 
 
