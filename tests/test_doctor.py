@@ -125,6 +125,7 @@ def test_a_dead_value_head(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> N
         (lambda n: {"draws": 1.0, "first_score": 0.5}, "everything is drawn"),
         (lambda n: {"resign_wrong": 0.3}, "players give up too early"),
         (lambda n: {"device_busy": 0.2}, "starved device"),
+        (lambda n: {"device_busy": 0.2, "resting": 0.7}, "learner behind"),
     ],
 )
 def test_what_the_numbers_tell(

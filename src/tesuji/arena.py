@@ -272,7 +272,7 @@ class _Contest:
             "move seconds": self.move_seconds,
         }
 
-    def jobs(self) -> Iterator["_Job"]:
+    def jobs(self) -> Iterator["Job"]:
         """All games in order: a pair of each pairing, then the next pair of each."""
         labels = _labels(len(self.players))
         texts = dict(zip(labels, self.players, strict=True))
@@ -288,11 +288,11 @@ class _Contest:
                     seeds = tuple(_seed(self.seed, number, label) for label in (first, second))
                     both = {label: texts[label] for label in (a, b)}
                     named = self.game.name, self.game.numbers
-                    yield _Job(number, *named, first, second, both, opening, seeds, self.move_seconds)
+                    yield Job(number, *named, first, second, both, opening, seeds, self.move_seconds)
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """One game to play; it can travel as JSON."""
 
     number: int
@@ -304,6 +304,9 @@ class _Job:
     opening: tuple[str, ...]
     seeds: tuple[int, ...]  # First's, Second's
     move_seconds: float | None
+
+
+Elsewhere = Callable[[Iterator[Job]], Generator[GameRecord, None, None]]  # plays jobs, in whatever order
 
 
 def _seed(seed: int, number: int, label: str) -> int:
@@ -323,6 +326,7 @@ def match(
     sprt: tuple[float, float] | None = None,
     out: str | Path | None = None,
     watch: Watcher | None = None,
+    elsewhere: "Elsewhere | None" = None,
 ) -> Match:
     """Plays two players, named by texts, against each other; they are A and B, and each is First in half of the games.
 
@@ -330,7 +334,7 @@ def match(
     game. ``move_seconds``: who takes longer for a move loses the game; None: guests have a minute, our own players as
     long as they like. ``workers``: processes that play at once; None: one a core. ``sprt``: (elo0, elo1), to stop as
     soon as it is clear whether A is stronger by elo1 rather than by elo0. ``out``: a file for the games; what it holds
-    already of the same match is not played again.
+    already of the same match is not played again. ``elsewhere`` plays the games instead of this machine (``cluster``).
     """
     g, drawn_from = _game_and_openings(game, openings)
     if sprt is not None and not sprt[0] < sprt[1]:
@@ -343,7 +347,10 @@ def match(
         counted = tuple(records[number] for number in sorted(records) if number <= min(last, contest.total))
         return match_of(g, (first, second), counted, sprt)
 
-    return finished(_run(contest, "match", workers, out, stop, watch, lambda records: finished(records).summary()))
+    def summary(records: Mapping[int, GameRecord]) -> dict[str, Any]:
+        return finished(records).summary()
+
+    return finished(_run(contest, "match", workers, out, stop, watch, summary, elsewhere))
 
 
 def tournament(
@@ -421,8 +428,13 @@ def _run(
     stop: _Stop | None,
     watch: Watcher | None,
     summary: Callable[[Mapping[int, GameRecord]], dict[str, Any]],
+    elsewhere: "Elsewhere | None" = None,
 ) -> Mapping[int, GameRecord]:
     """Plays what is not yet on disk."""
+    if contest.learners and elsewhere is not None:
+        raise ValueError(
+            "a player here learns, and only one process may write its file: play this match on one machine"
+        )
     if contest.learners and workers not in (None, 1):
         raise ValueError(f"workers is {workers}: give 1 with a player that learns, since only one may write its file")
     if contest.learners:
@@ -443,7 +455,10 @@ def _run(
             # No more processes than games to play; one that may have to be ended is never our own.
             left = sum(number not in records for number in range(1, contest.total + 1))
             own = min(workers, left) <= 1 and contest.move_seconds is None
-            finished = _in_process(missing) if own else _in_processes(missing, min(workers, left))
+            if elsewhere is not None:
+                finished = elsewhere(missing)
+            else:
+                finished = _in_process(missing) if own else _in_processes(missing, min(workers, left))
             with contextlib.closing(finished):
                 for record in finished:
                     if journal is not None:
@@ -463,7 +478,7 @@ def _run(
 # ── Playing one game ──
 
 
-def _play(job: _Job, before_move: Callable[[GameRecord], None] | None = None) -> GameRecord:
+def _play(job: Job, before_move: Callable[[GameRecord], None] | None = None) -> GameRecord:
     """One game. Whatever a player does wrong costs it the game, and nothing else.
 
     ``before_move`` is told before each move what the record is if that move never comes.
@@ -557,9 +572,14 @@ def _sentence(trouble: Exception) -> str:
 # ── Playing many ──
 
 
-def _in_process(jobs: Iterable[_Job]) -> Generator[GameRecord, None, None]:
+def _in_process(jobs: Iterable[Job]) -> Generator[GameRecord, None, None]:
     for job in jobs:
         yield _play(job)
+
+
+def played(job: Job) -> GameRecord:
+    """One game here; in a process of its own where a move may take too long."""
+    return next(_in_process([job]) if job.move_seconds is None else _in_processes(iter([job]), 1))
 
 
 class _Worker:
@@ -587,7 +607,7 @@ class _Worker:
                 answers.put((self, line))
         answers.put((self, ""))  # it has died
 
-    def give(self, job: _Job) -> None:
+    def give(self, job: Job) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has died, and _listen says so
             self._process.stdin.write(json.dumps(dataclasses.asdict(job)) + "\n")
@@ -610,18 +630,18 @@ class _Worker:
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _in_processes(jobs: Iterator[_Job], count: int) -> Generator[GameRecord, None, None]:
+def _in_processes(jobs: Iterator[Job], count: int) -> Generator[GameRecord, None, None]:
     """Records in the order in which games finish.
 
     A game whose process died is played once more. A process in which a move takes too long is ended, and that game is
     lost by time.
     """
     answers: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
-    busy: dict[_Worker, _Job] = {}
+    busy: dict[_Worker, Job] = {}
     late: dict[_Worker, tuple[float, GameRecord]] = {}  # when a move is too late, and what is the record then
     deaths: Counter[int] = Counter()
 
-    def give(worker: _Worker, job: _Job) -> None:
+    def give(worker: _Worker, job: Job) -> None:
         busy[worker] = job
         worker.give(job)
 
@@ -698,6 +718,6 @@ def work() -> None:
     while True:
         fields = json.loads(jobs.get())
         fields["opening"], fields["seeds"] = tuple(fields["opening"]), tuple(fields["seeds"])
-        job = _Job(**fields)
+        job = Job(**fields)
         before_move = None if job.move_seconds is None else lambda late: say({"late": late.to_json()})
         say(_play(job, before_move).to_json())

@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, NoReturn, Protocol, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NoReturn, Protocol, TextIO
 
 import typer
 
@@ -22,6 +22,9 @@ from tesuji.progress import progress
 from tesuji.records import GameRecord, read_records, write_safely
 from tesuji.thought import Thought
 
+if TYPE_CHECKING:
+    from tesuji.run import Run, Watcher
+
 app = typer.Typer(
     name="tesuji", help="Learns board games by playing itself, and plays them with you.", add_completion=False
 )
@@ -29,6 +32,8 @@ bench = typer.Typer(help="Measure speed.")
 app.add_typer(bench, name="bench")
 table = typer.Typer(help="Study D: a learned table of Dots and Boxes.")
 app.add_typer(table, name="table")
+cluster = typer.Typer(help="Learn and play matches on several machines, with Ray.")
+app.add_typer(cluster, name="cluster")
 
 GameName = Annotated[
     str, typer.Argument(metavar="GAME", help="A game, such as go9 or go9:komi=5.5; `tesuji games` lists them.")
@@ -246,29 +251,46 @@ MoveSeconds = Annotated[
 ]
 
 
+GamesToPlay = Annotated[int, typer.Option(help="How many: an even number.")]
+SprtBounds = Annotated[
+    str | None, typer.Option("--sprt", metavar="ELO0,ELO1", help="Stop when it is clear which difference is nearer.")
+]
+
+
 @app.command("match")
 def play_match(
     first: PlayerText,
     second: PlayerText,
     game: InGame = "go9",
-    games: Annotated[int, typer.Option(help="How many: an even number.")] = 100,
+    games: GamesToPlay = 100,
     workers: Workers = None,
     seed: Seed = 1,
     opening_plies: OpeningPlies = None,
-    sprt: Annotated[
-        str | None, typer.Option(metavar="ELO0,ELO1", help="Stop when it is clear which difference is nearer.")
-    ] = None,
+    sprt: SprtBounds = None,
     out: Out = None,
     html: Html = None,
     move_seconds: MoveSeconds = None,
 ) -> None:
     """Play two players against each other, and measure the difference."""
-    g = _game(game)
+    options = {"seed": seed, "openings": opening_plies, "move_seconds": move_seconds, "workers": workers}
+    _match(tesuji.match, (first, second), _game(game), games, sprt, out, html, options)
+
+
+def _match(
+    play: Callable[..., tesuji.Match],
+    players: tuple[str, str],
+    g: tesuji.Game,
+    games: int,
+    sprt: str | None,
+    out: Path | None,
+    html: Path | None,
+    options: Mapping[str, object],
+) -> None:
     bounds = _elos(sprt) if sprt is not None else None
 
     def standing(records: Mapping[int, GameRecord]) -> tesuji.Match:
         ordered = [records[number] for number in sorted(records) if number <= games]
-        return arena.match_of(g, (first, second), ordered, bounds)
+        return arena.match_of(g, players, ordered, bounds)
 
     def describe(records: Mapping[int, GameRecord]) -> str:
         now = standing(records)
@@ -276,19 +298,7 @@ def play_match(
         return f"A {now.score:.1%}, Elo {reports.elo_text(now.estimate)}{test}"
 
     with _watched(describe, out) as (watch, left):
-        played = tesuji.match(
-            first,
-            second,
-            game=g,
-            games=games,
-            seed=seed,
-            openings=opening_plies,
-            move_seconds=move_seconds,
-            workers=workers,
-            sprt=bounds,
-            out=out,
-            watch=watch,
-        )
+        played = play(*players, game=g, games=games, sprt=bounds, out=out, watch=watch, **options)
         left.clear()
     if left:
         played = standing(left[0])
@@ -568,34 +578,56 @@ def _serve(make: Callable[[], Engine]) -> None:
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, such as runs/go9.")]
 
 
+Preset = Annotated[str | None, typer.Option(help="laptop, gpu or paper; without it, laptop.")]
+Minutes = Annotated[float | None, typer.Option(help="How long; without it, what the preset says.")]
+Changes = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting, such as train.rate=0.002.")
+]
+Start = Annotated[Path | None, typer.Option(metavar="NET", help="Begin with the weights of this net (.safetensors).")]
+LearningSeed = Annotated[int | None, typer.Option(help="Another seed learns from other games.")]
+Learn = Callable[["Run", float | None, "Watcher"], object]  # for so many minutes, told to a watcher
+
+
 @app.command()
 def train(
     name: GameName,
     run: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder; without it, runs/GAME.")] = None,
-    preset: Annotated[str | None, typer.Option(help="laptop, gpu or paper; without it, laptop.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="How long; without it, what the preset says.")] = None,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting, such as train.rate=0.002.")
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option(metavar="NET", help="Begin with the weights of this net (.safetensors).")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed learns from other games.")] = None,
+    preset: Preset = None,
+    minutes: Minutes = None,
+    changes: Changes = None,
+    start: Start = None,
+    seed: LearningSeed = None,
 ) -> None:
     """Learn a game by self-play. The same command goes on where it stopped; Ctrl-C saves."""
+    folder = run or Path("runs") / name.replace(":", "-")
+    _train(
+        name,
+        folder,
+        preset,
+        minutes,
+        _changes(changes, start, seed),
+        lambda learning, minutes, watch: learning.learn(minutes=minutes, watch=watch),
+    )
+
+
+def _changes(changes: list[str] | None, start: Path | None, seed: int | None) -> list[str]:
+    given = [*(changes or []), *([] if seed is None else [f"run.seed={seed}"])]
+    return given + ([] if start is None else [f"run.start={start}"])
+
+
+def _train(
+    name: str, folder: Path, preset: str | None, minutes: float | None, changes: list[str], learn: Learn
+) -> None:
     _game(name)
     if minutes is not None:
         _at_least("minutes", minutes, 0)
-    folder = run or Path("runs") / name.replace(":", "-")
-    given = [*(changes or []), *([] if seed is None else [f"run.seed={seed}"])]
-    given += [] if start is None else [f"run.start={start}"]
     try:
         from tesuji.run import Run
         from tesuji.watch import watching
 
-        learning = Run(folder, name, preset, given)
+        learning = Run(folder, name, preset, changes)
         with watching(learning.folder.tensorboard) as watch:
-            learning.learn(minutes=minutes, watch=watch)
+            learn(learning, minutes, watch)
     except KeyboardInterrupt:
         print(f"\nleft at once: the same command goes on from the last save in {folder}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -634,6 +666,73 @@ def do_study(
         _fail(refusal)
     print(report.read_text(encoding="utf-8"))
     print(f"the report is {report}; report.html beside it needs no other file", file=sys.stderr)
+
+
+# ── Several machines ──
+
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="A Ray cluster, or auto: this machine's; without it, this machine alone."),
+]
+
+
+@cluster.command("train")
+def cluster_train(
+    name: GameName,
+    run: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder, on this machine.")],
+    address: Address = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Workers without a GPU; without it, as many as there is room for at any time.")
+    ] = None,
+    cpus_per_worker: Annotated[int, typer.Option(help="CPUs of each of them, a thread each.")] = 1,
+    gpu_workers: Annotated[
+        int | None, typer.Option(help="Workers with a GPU; without it, as many as there is room for at any time.")
+    ] = None,
+    gpus_per_worker: Annotated[float, typer.Option(help="The share of a GPU that each of those has.")] = 1.0,
+    cpus_per_gpu_worker: Annotated[int, typer.Option(help="CPUs of each of those.")] = 4,
+    preset: Preset = None,
+    minutes: Minutes = None,
+    changes: Changes = None,
+    start: Start = None,
+    seed: LearningSeed = None,
+) -> None:
+    """Learn a game with self-play on a cluster. The same command goes on where it stopped; Ctrl-C saves."""
+
+    def learn(learning: "Run", minutes: float | None, watch: "Watcher") -> None:
+        from tesuji.cluster import Kind
+        from tesuji.cluster import learn as learn_there
+
+        kinds = (
+            Kind(count=gpu_workers, cpus=cpus_per_gpu_worker, gpus=gpus_per_worker),
+            Kind(count=workers, cpus=cpus_per_worker),
+        )
+        if gpus_per_worker == 0:
+            raise ValueError("gpus-per-worker is 0: give --gpu-workers 0 where nobody should have a GPU")
+        learn_there(learning, address=address, kinds=kinds, minutes=minutes, watch=watch)
+
+    _train(name, run, preset, minutes, _changes(changes, start, seed), learn)
+
+
+@cluster.command("match")
+def cluster_match(
+    first: PlayerText,
+    second: PlayerText,
+    game: InGame = "go9",
+    games: GamesToPlay = 100,
+    address: Address = None,
+    workers: Annotated[int | None, typer.Option(help="Games to play at once; without it, one a CPU there.")] = None,
+    seed: Seed = 1,
+    opening_plies: OpeningPlies = None,
+    sprt: SprtBounds = None,
+    out: Out = None,
+    html: Html = None,
+    move_seconds: MoveSeconds = None,
+) -> None:
+    """Play two players against each other on a cluster: the same games as `tesuji match` plays."""
+    from tesuji import cluster as there
+
+    options = {"seed": seed, "openings": opening_plies, "move_seconds": move_seconds, "workers": workers}
+    _match(there.match, (first, second), _game(game), games, sprt, out, html, options | {"address": address})
 
 
 @app.command("doctor")

@@ -311,6 +311,16 @@ def _games(lines: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, An
 
 def _device(lines: Sequence[Mapping[str, Any]]) -> list[Finding]:
     busy = _mean(lines, "device_busy")
+    resting = _mean(lines, "resting") or 0.0
+    if resting > 0.4:
+        return [
+            Finding(
+                "learner behind",
+                f"the workers of the cluster rest {resting:.0%} of the time",
+                "they make more games than the learner can learn from at this replay ratio: some are paid for nothing",
+                "fewer workers, a GPU for the learner (run.device), or a lower replay.ratio",
+            )
+        ]
     if busy is None or busy >= 0.4:
         return []
     speed = _mean(lines, "evaluations_per_second") or 0.0
@@ -342,6 +352,7 @@ def installation() -> list[str]:
         "torch": "learning needs it: pip install 'tesuji[train]'",
         "safetensors": "learning needs it: pip install 'tesuji[train]'",
         "onnx": "learning needs it: pip install 'tesuji[train]'",
+        "ray": "optional: `tesuji cluster` needs it: pip install 'tesuji[cluster]'",
         "tensorboard": "optional: curves while a run learns",
         "matplotlib": "optional: `tesuji curves` needs it: pip install 'tesuji[plots]'",
     }

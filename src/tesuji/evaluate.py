@@ -186,9 +186,14 @@ class OnnxEvaluator:
     chunk = 32
 
     def __init__(
-        self, source: Path | str | Net, game: Game | None = None, *, precision: Precision = "auto", threads: int = 1
+        self,
+        source: Path | str | bytes | Net,
+        game: Game | None = None,
+        *,
+        precision: Precision = "auto",
+        threads: int = 1,
     ) -> None:
-        """A file runs as it was written; of a net ``precision`` may be fp32 (also ``auto``) or int8."""
+        """A file, or its content, runs as it is; of a net ``precision`` may be fp32 (also ``auto``) or int8."""
         if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
             raise ValueError(f"threads is {threads}: give a whole number from 1 to 1024")
         if precision not in ("auto", "fp32", "int8"):
@@ -207,7 +212,9 @@ class OnnxEvaluator:
         else:
             self._open(self._exported(source), "the net", game)
 
-    def _exported(self, net: Net) -> bytes:
+    def _exported(self, net: Net | bytes) -> bytes:
+        if isinstance(net, bytes):
+            return net
         content: bytes = _nets().onnx_bytes(net, "int8" if self._int8 else "fp32")
         return content
 
@@ -261,8 +268,8 @@ class OnnxEvaluator:
         (owners,) = self._session.run(["ownership"], {"planes": self.game.unpack(packed, self.info.encoding)})
         return np.asarray(owners, np.float32).reshape(self.game.rows, self.game.cols)
 
-    def update(self, net: Net) -> None:
-        if net.info.settings != self.info.settings:
+    def update(self, net: Net | bytes) -> None:
+        if not isinstance(net, bytes) and net.info.settings != self.info.settings:
             raise ValueError("the new net is built otherwise than the old: make a new evaluator")
         self._open(self._exported(net), "the net", self.game)
 

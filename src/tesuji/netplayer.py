@@ -50,8 +50,8 @@ class NetPlayer:
         """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
 
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
-        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: looks only at the moves
-        that the game says are enough.
+        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it looks only at the
+        moves that the game says are enough.
         """
         if reuse not in (0, 1):
             raise ValueError(f"reuse is {reuse}: give 0 or 1")

@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -37,10 +38,11 @@ from tesuji.config import Config
 from tesuji.games import game as game_of
 from tesuji.ratings import Rating, bradley_terry
 from tesuji.records import GameRecord, write_safely
+from tesuji.source import cores, here
 
 if TYPE_CHECKING:  # torch is needed to learn, not to look
-    from tesuji.evaluate import Evaluator, Lane
     from tesuji.nets import Net
+    from tesuji.source import Source
 
 __all__ = ["Folder", "Run", "Watcher", "ratings"]
 
@@ -358,10 +360,12 @@ class Run:
         steps: int | None = None,
         rounds: int | None = None,
         watch: Watcher | None = None,
-    ) -> dict[str, float]:
+        source: "Callable[..., Source]" = here,
+    ) -> dict[str, Any]:
         """Learns for so many minutes, steps of training or whole rounds from now on; Ctrl-C and SIGTERM end it sooner.
 
-        ``watch`` is told what happens. Returns the last counters.
+        ``watch`` is told what happens. ``source`` makes what plays the games: this machine, or see ``cluster``. Returns
+        the last counters.
         """
         if minutes is not None and not minutes >= 0:
             raise ValueError(f"minutes is {minutes:g}: give at least 0")
@@ -379,7 +383,7 @@ class Run:
             else:
                 self.folder.begin(self.config, self._manifest())
             try:
-                session = _Session(self, watch or (lambda event, facts: None), signals)
+                session = _Session(self, watch or (lambda event, facts: None), signals, source)
                 try:
                     return session.learn(minutes, steps, rounds)
                 finally:
@@ -404,7 +408,7 @@ class Run:
             "seed": self.config.run.seed,
             "created": time.strftime("%Y-%m-%d %H:%M:%S %z"),
             "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-            "machine": f"{platform.system()} {platform.machine()}, {_cores()} cores",
+            "machine": f"{platform.system()} {platform.machine()}, {cores()} cores",
             "python": platform.python_version(),
         }
 
@@ -434,28 +438,12 @@ class _Stopped(Exception):  # noqa: N818 (no error: somebody asked)
     """A match was left in the middle."""
 
 
-class _CountedLane:
-    """A lane that knows how many answers it was asked for, empty places among them."""
-
-    def __init__(self, lane: "Lane") -> None:
-        self.planes, self.policy, self.value = lane.planes, lane.policy, lane.value
-        self.wait = lane.wait
-        self._submit = lane.submit
-        self.slots = 0
-
-    def submit(self) -> None:
-        self.slots += len(self.value)
-        self._submit()
-
-
 class _Session:
     """One process's part of a run."""
 
-    def __init__(self, run: Run, watch: Watcher, signals: _Signals) -> None:
-        from tesuji.evaluate import OnnxEvaluator, evaluator
+    def __init__(self, run: Run, watch: Watcher, signals: _Signals, source: "Callable[..., Source]") -> None:
         from tesuji.nets import Net
         from tesuji.replay import Window
-        from tesuji.selfplay import SelfPlay, shares
         from tesuji.train import Learner
 
         self._folder, self._config, self._game = run.folder, run.config, run.game
@@ -479,7 +467,7 @@ class _Session:
         self._games = _Games(self._folder)
         for note in self._games.notes:
             watch("note", {"text": note})
-        self._window = Window(self._game, c.run.encoding, value_mix=c.replay.value_mix, threads=_cores())
+        self._window = Window(self._game, c.run.encoding, value_mix=c.replay.value_mix, threads=cores())
         size = c.replay.window(self._games.positions)
         for frames in self._games.newest(size):
             self._window.append(frames)
@@ -491,29 +479,19 @@ class _Session:
             if self._learner.steps == 0:
                 self._store()  # the first best
             playing = self._load(int(self._kept["best"]))
-        self._evaluator: Evaluator = evaluator(playing, self._game, c.run.device, kernel=c.run.kernel)
         self._playing = int(self._kept["best"]) if c.run.gating == "best" else self._learner.steps
-        threads = c.crowd.threads or _cores()
-        on_cpu = isinstance(self._evaluator, OnnxEvaluator)
-        lanes = shares(c.crowd.games, c.crowd.lanes or (threads if on_cpu else 3))
-        self._lanes = [_CountedLane(self._evaluator.lane(share)) for share in lanes]
-        self._selfplay = SelfPlay(
-            self._game,
-            self._lanes,
-            c.selfplay,
-            encoding=c.run.encoding,
-            threads=1 if on_cpu else threads,
-            seed=_seed(c.run.seed, "games", self._games.games),  # not those of the session before once more
-        )
-        self._selfplay.set_net(self._playing)
-        self._at_work = len(lanes) if on_cpu else 1  # what answers lanes at once
+        seed = _seed(c.run.seed, "games", self._games.games)  # not those of the session before once more
+        self._source: Source = source(c, playing, steps=self._playing, seed=seed)
+        self._round_began = self._source.positions
+        self._waiting: list[bytes] = []  # frames that are on disk, and not yet in the window
 
     def close(self) -> None:
+        self._source.close()
         self._games.close()
 
     # ── The loop ──
 
-    def learn(self, minutes: float | None, steps: int | None, rounds: int | None) -> dict[str, float]:
+    def learn(self, minutes: float | None, steps: int | None, rounds: int | None) -> dict[str, Any]:
         if minutes is not None:
             self._end = self._began + 60 * minutes
         if steps is not None:
@@ -564,14 +542,35 @@ class _Session:
             self._save()
 
     def _play(self) -> None:
-        target = self._selfplay.positions + self._config.run.positions
-        while (left := target - self._selfplay.positions) > 0 and not self._over():
-            frames = self._selfplay.play(positions=left, seconds=_SLICE, stop=lambda: self._signals.stop)
-            if frames:
-                self._games.append(frames)
-                self._window.append(frames)
+        target = self._round_began + self._config.run.positions
+        self._fill()
+        while (left := target - self._source.positions) > 0 and not self._over():
+            self._keep(self._source.play(positions=left, seconds=_SLICE, stop=lambda: self._signals.stop))
+            self._fill()
             self._watch("playing", self._now())
+        self._round_began = self._source.positions
         self._window.trim(self._config.replay.window(self._games.positions))
+
+    def _keep(self, frames: bytes) -> None:
+        """Games go to disk, and whoever played them is told so."""
+        if frames:
+            self._games.append(frames)
+            self._waiting.append(frames)
+        self._source.acknowledge(self._games.flush)
+
+    def _fill(self) -> None:
+        """The window takes what waits for it."""
+        for frames in self._waiting:
+            self._window.append(frames)
+        self._waiting.clear()
+
+    def _collect(self) -> None:
+        """Games that others finished while the learner trains; no more of them than it can learn from in two rounds."""
+        c = self._config
+        learned = self._learner.steps * c.train.batch / c.replay.ratio if c.replay.ratio else math.inf
+        room = learned + 2 * c.run.positions - self._games.positions
+        if room > 0 and (frames := self._source.arrived(positions=room)):
+            self._keep(frames)
 
     def _train(self) -> dict[str, float]:
         """Steps until every position on disk was learned from as often as it should be. Returns means."""
@@ -585,6 +584,7 @@ class _Session:
         for batch in self._window.batches(c.train.batch, seeds):
             self._learner.minutes = self._seconds() / 60
             told.append(self._learner.step(batch))
+            self._collect()
             self._watch("training", self._now())
             if self._over():
                 break
@@ -613,9 +613,8 @@ class _Session:
             if score < c.gate_threshold:
                 return score
             self._kept["best"] = steps
-        self._evaluator.update(self._learner.averaged())
+        self._source.publish(self._learner.averaged(), steps)
         self._playing = steps
-        self._selfplay.set_net(steps)
         return score
 
     # ── Saving ──
@@ -707,13 +706,9 @@ class _Session:
 
     def _counters(self) -> dict[str, float]:
         """Self-play's, over all sessions."""
-        now = self._selfplay.counters() | {
-            "slots": sum(lane.slots for lane in self._lanes),
-            "seconds_busy": self._evaluator.busy,
-        }
-        return {name: self._totals.get(name, 0) + value for name, value in now.items()}
+        return {name: self._totals.get(name, 0) + value for name, value in self._source.counters().items()}
 
-    def _now(self) -> dict[str, float]:
+    def _now(self) -> dict[str, Any]:
         return {
             "minutes": round(self._seconds() / 60, 4),
             "session_minutes": round((time.monotonic() - self._began) / 60, 4),
@@ -722,7 +717,7 @@ class _Session:
             "positions": self._games.positions,
             "steps": self._learner.steps,
             "window": self._window.positions,
-        }
+        } | self._source.facts()
 
     def _line(
         self,
@@ -735,9 +730,13 @@ class _Session:
     ) -> dict[str, Any]:
         """A line of metrics.jsonl."""
         c, now = self._config, self._counters()
-        made = {name: value - before.get(name, 0) for name, value in now.items()}
+        made = defaultdict(float, {name: value - before.get(name, 0) for name, value in now.items()})
         games, steps = made["games"], self._learner.steps
-        busy = made["seconds_busy"] / self._at_work
+        busy = made["seconds_busy"] / max(1, self._source.at_work)
+        if self._source.beside:  # others play all the time
+            playing = all_of_it
+        else:
+            busy += training
 
         def share(part: float, whole: float) -> float | None:
             return round(part / whole, 5) if whole > 0 else None
@@ -755,7 +754,7 @@ class _Session:
             "positions_per_second": share(made["positions"], playing),
             "samples_per_second": share((steps - steps_before) * c.train.batch, training),
             "batch_fill": share(made["evaluations"], made["slots"]),
-            "device_busy": share(busy + training, all_of_it),
+            "device_busy": share(busy, all_of_it),
             "net_age": steps - self._playing,
             "window_age": round(steps - self._window.net, 1),
             "ratio": share(steps * c.train.batch, self._games.positions),
@@ -774,7 +773,7 @@ class _Session:
                 raise _Stopped
 
         return arena.match(
-            self._player(steps), opponent, game=self._game, games=games, seed=steps, workers=_cores(), watch=watch
+            self._player(steps), opponent, game=self._game, games=games, seed=steps, workers=cores(), watch=watch
         )
 
     def _measure(self) -> None:
@@ -827,7 +826,3 @@ def ratings(lines: Sequence[Mapping[str, Any]], zero: str | None = None) -> dict
 def _seed(*parts: object) -> int:
     """A number that these things decide."""
     return zlib.crc32(repr(parts).encode()) << 20 | zlib.crc32(repr(parts[::-1]).encode()) >> 12
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

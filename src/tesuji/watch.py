@@ -68,6 +68,22 @@ def _counts(facts: Mapping[str, Any]) -> str:
     return f"{facts['games']:,} games, {facts['positions']:,} positions, {facts['steps']:,} steps"
 
 
+def _cluster(facts: Mapping[str, Any]) -> str:
+    """Who plays, where a cluster does: "4 of 5 workers on 2 nodes, 31 games/s, 12 steps behind, resting 3%"."""
+    if "nodes" not in facts:
+        return ""
+    there, wanted, nodes = facts["workers"], facts["workers_wanted"], facts["nodes"]
+    parts = [f"{there if there == wanted else f'{there} of {wanted}'} workers on {nodes} node{'s' * (nodes != 1)}"]
+    for key, form in (
+        ("games_per_second", "{:.1f} games/s"),
+        ("lag", "{:.0f} steps behind"),
+        ("resting", "resting {:.0%}"),
+    ):
+        if facts[key] is not None:
+            parts.append(form.format(facts[key]))
+    return ", ".join(parts)
+
+
 def _left(minutes: float | None, facts: Mapping[str, Any]) -> str:
     return "" if minutes is None else f"{clock(60 * (minutes - facts['session_minutes']))} left"
 
@@ -97,7 +113,13 @@ class _Lines:
             self._line = facts
         if event in ("playing", "training", "match") and time.monotonic() - self._said >= _EVERY:
             losses = ", ".join(f"{name} {self._line[key]:.3f}" for name, key in _CURVES if key in self._line)
-            parts = [f"{facts['minutes']:.1f} min", _left(self._minutes, facts), _counts(facts), losses]
+            parts = [
+                f"{facts['minutes']:.1f} min",
+                _left(self._minutes, facts),
+                _counts(facts),
+                _cluster(facts),
+                losses,
+            ]
             self._say(", ".join(filter(None, parts)))
 
     def _say(self, text: str) -> None:
@@ -187,6 +209,8 @@ class Panel:
             if speeds:
                 busy = f"device {line['device_busy']:.0%} busy" if line.get("device_busy") is not None else ""
                 rows.add_row("speed", Text(", ".join(speeds)), busy)
+            if there := _cluster(now):
+                rows.add_row("cluster", Text(there), "")
             if line.get("length") is not None:
                 games = f"{line['length']:.1f} plies, First scores {line['first_score']:.0%}, {line['draws']:.0%} drawn"
                 rows.add_row("games", Text(games), f"window {now['window']:,}")
