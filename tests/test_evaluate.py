@@ -299,6 +299,9 @@ def test_texts_of_the_player_that_are_refused(go5: Path) -> None:
         tesuji.player("net", game)
     with pytest.raises(ValueError, match="no net ships"):
         shipped(game)
+    for option in ("reuse", "average", "candidates"):
+        with pytest.raises(ValueError, match=f"{option} is 2: give 0 or 1"):
+            tesuji.player(f"net:{go5},{option}=2", tesuji.game("go5"))
     with pytest.raises(ValueError, match="is a net for go5, not for gomoku3"):
         tesuji.player(f"net:{go5}", game)
     with pytest.raises(ValueError, match=r"nowhere.onnx cannot be read"):

@@ -39,8 +39,8 @@ class NetPlayer:
         share: float = 0.8,
         reuse: int = 1,
         leaves: int | None = None,
-        average: bool = False,
-        candidates: bool = True,
+        average: int = 0,
+        candidates: int = 1,
         threads: int = 1,
         temperature: float = 0.0,
         device: str = "auto",
@@ -53,8 +53,9 @@ class NetPlayer:
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it looks only at the
         moves that the game says are enough.
         """
-        if reuse not in (0, 1):
-            raise ValueError(f"reuse is {reuse}: give 0 or 1")
+        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates)):
+            if given not in (0, 1):
+                raise ValueError(f"{name} is {given}: give 0 or 1")
         self._reuse = bool(reuse)
         self._draw = Draw(temperature, seed)
         if rule not in ("puct", "gumbel"):
@@ -75,11 +76,11 @@ class NetPlayer:
             gumbel_noise=False,
             leaves=leaves,
             transpositions=game.transposes,
-            candidates=candidates,
+            candidates=bool(candidates),
             memory=memory,
         )
         self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
-        self._game, self._average = game, average
+        self._game, self._average = game, bool(average)
         encoding = self._evaluator.info.encoding
         self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
 
