@@ -8,7 +8,7 @@ import pytest
 from networks import lively
 
 import tesuji
-from tesuji.analysis import Analysis, best_classical, best_player
+from tesuji.analysis import Analysis, best_classical, best_player, has_net
 from tesuji.evaluate import TorchEvaluator, evaluator, shared_evaluator
 from tesuji.nets import onnx_bytes
 
@@ -153,3 +153,14 @@ def test_every_game_has_a_best_player(name: str) -> None:
     if legal.result is None and "seconds" not in text:
         assert player.think(legal).action in legal.legal()
     assert best_player(game) in ("net", text)
+
+
+def test_a_net_that_is_outplayed_is_not_the_best_player() -> None:
+    """Where the classical player is ahead, or perfect, he is the one; the net is there for those who ask for it."""
+    assert {name: best_player(tesuji.game(name)) for name in ("go9", "ultimate", "dots3", "dots5")} == {
+        "go9": "net",
+        "ultimate": "mcts:seconds=1",
+        "dots3": "exact",
+        "dots5": "alphabeta:seconds=1",
+    }
+    assert has_net(tesuji.game("dots5"))

@@ -326,7 +326,7 @@ def match(
     sprt: tuple[float, float] | None = None,
     out: str | Path | None = None,
     watch: Watcher | None = None,
-    elsewhere: "Elsewhere | None" = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Match:
     """Plays two players, named by texts, against each other; they are A and B, and each is First in half of the games.
 
@@ -428,7 +428,7 @@ def _run(
     stop: _Stop | None,
     watch: Watcher | None,
     summary: Callable[[Mapping[int, GameRecord]], dict[str, Any]],
-    elsewhere: "Elsewhere | None" = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Mapping[int, GameRecord]:
     """Plays what is not yet on disk."""
     if contest.learners and elsewhere is not None:

@@ -131,6 +131,7 @@ _SHARING = threading.Lock()
 def averaged(evaluator: Evaluator, game: Game, planes: Floats) -> tuple[Floats, Floats]:
     """What the net answers on average over all symmetries of the game; as ``Evaluator.answer_planes``."""
     images, count = [], len(planes)
+    # Symmetries are numbered by core/grid.hpp: its bits are 4 transpose, then 2 top-bottom, then 1 left-right.
     for symmetry in range(game.symmetries):
         image = planes.swapaxes(2, 3) if symmetry & 4 else planes
         image = image[:, :, ::-1] if symmetry & 2 else image

@@ -25,8 +25,8 @@ from typing import Any
 
 import tesuji
 from tesuji import arena, reports
+from tesuji.analysis import has_net
 from tesuji.games import game as game_of
-from tesuji.netplayer import shipped
 from tesuji.progress import clock, progress
 from tesuji.records import GameRecord, read_records, write_safely
 from tesuji.studies.words import both
@@ -421,11 +421,7 @@ class Lab:
 
     def strong(self, game: str, run: str) -> str:
         """Our network of a game as the beginning of a player's text: the one that ships, or that of a run."""
-        try:
-            shipped(game_of(game))
-        except ValueError:
-            return f"net:{self.net(run)},"
-        return "net:"
+        return "net:" if has_net(game_of(game)) else f"net:{self.net(run)},"
 
     def shown(self, player: str) -> str:
         """A player's text for people: without the folder."""

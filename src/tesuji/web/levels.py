@@ -24,7 +24,7 @@ DEFAULT = "casual"
 
 # Visits for each action that a game has, so that a large board is looked at as thoroughly as a small one; temperature.
 _LADDER = ((1, 1.0), (3, 0.5), (10, 0.35), (40, 0.25), (150, 0.15), (500, 0.05))
-# Above these weak ones, where a net ships: even its first thought is stronger than what a beginner enjoys.
+# Above the weak ones of these, where the net is the best player: its first thought is more than a beginner enjoys.
 _NET_LADDER = ("net:visits=2,temperature=1", "net:visits=8,temperature=0.5", "net:visits=64,temperature=0.1")
 _NET_BEST = "net:visits=400,seconds=5"
 # Visits times plies of the longest game: about a sixth of a second. On large boards the whole ladder is drawn together.
@@ -63,19 +63,19 @@ def levels(game: Game) -> list[Level]:
 
 def ladder(game: Game) -> list[Level]:
     """The levels of a game as they are before anybody measured them."""
-    from tesuji.analysis import best_classical, has_net
+    from tesuji.analysis import best_player
 
     shrink = min(1.0, _MOST / game.max_plies / (_LADDER[-1][0] * game.actions))
     visits = [
         max(2, round(share * shrink ** (i / (len(_LADDER) - 1)) * game.actions)) for i, (share, _) in enumerate(_LADDER)
     ]
     texts = [f"mcts:visits={n},temperature={t:g}" for n, (_, t) in zip(visits, _LADDER, strict=True)]
-    best = best_classical(game)
+    best = best_player(game)
     if best.startswith("mcts"):  # by visits too, so that a busy machine does not weaken it
         best = f"mcts:visits={4 * visits[-1]},seconds=5"
-    if has_net(game):
+    elif best == "net":
         texts = [*texts[: -len(_NET_LADDER)], *_NET_LADDER]
-        best = best if best == "exact" else _NET_BEST
+        best = _NET_BEST
     return [Level(name, text) for name, text in zip(NAMES, [*texts, best], strict=True)]
 
 
