@@ -1,7 +1,6 @@
 """Study W: Go from scratch in the style of AlphaGo Zero: the tutorial's loop, then its wish list, item by item."""
 
 import functools
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 
 import tesuji
 from tesuji import _core, bench
+from tesuji.source import cores as all_cores
 from tesuji.studies.lab import (
     MATCH_HEADS,
     Figure,
@@ -98,10 +98,6 @@ def steps(lab: Lab) -> Sequence[Step]:
 _OWNERS = (("without", 0.0), ("with", 0.15))
 
 
-def _cores() -> int:
-    return os.cpu_count() or 1
-
-
 # ── The wish list ──
 
 
@@ -117,23 +113,21 @@ def _frames(lab: Lab, share: float = 1.0) -> tuple[bytes, bytes]:
 
 
 def _study(lab: Lab, net: Any, steps_: int, share: float = 1.0, **settings: float) -> dict[str, float]:
-    """A network learns from the loop's games; its losses on those kept apart, each batch of which it sees once."""
+    """A network learns from the loop's games; its losses on those kept apart, which it does not learn from."""
     from tesuji.replay import Window
     from tesuji.train import Learner, TrainSettings
 
-    learner = Learner(net, TrainSettings(rate=1e-3, warmup=0, batch=BATCH, average=0.0, **settings))  # type: ignore[arg-type]
+    common: dict[str, Any] = {"warmup": 0, "batch": BATCH, "average": 0.0, **settings}
+    learner, judge = (Learner(net, TrainSettings(rate=rate, **common)) for rate in (1e-3, 0.0))
     windows = [Window(net.game, net.encoding) for _ in range(2)]
     for window, frames in zip(windows, _frames(lab, share), strict=True):
         window.append(frames)
     if not all(window.positions for window in windows):
         return {"games": windows[0].games}
-    told: list[Mapping[str, float]] = []
-    for place, (window, count) in enumerate(zip(windows, (steps_, max(2, steps_ // 10)), strict=True)):
-        for step in range(count):
-            lab.say(f"{net.describe()}: {step} of {count} steps")
-            measured = learner.step(window.sample(BATCH, lab.seed + 10**6 * place + step))
-            if place:
-                told.append(measured)
+    for step in range(steps_):
+        lab.say(f"{net.describe()}: {step} of {steps_} steps")
+        learner.step(windows[0].sample(BATCH, lab.seed + step))
+    told = [judge.step(windows[1].sample(BATCH, lab.seed + 10**6 + step)) for step in range(max(2, steps_ // 10))]
     means = {key: sum(one[key] for one in told) / len(told) for key in ("policy_loss", "value_loss")}
     return {"games": windows[0].games, **{key: round(value, 4) for key, value in means.items()}}
 
@@ -142,7 +136,7 @@ def _speed(
     lab: Lab, game: str, seconds: float, net: Any, *, device: str = "cpu", games: int = 0, cores: int = 0
 ) -> dict[str, float]:
     """Of self-play with a network of that size, 32 visits a move, on so many cores (0: all)."""
-    cores = cores or _cores()
+    cores = cores or all_cores()
     games = games or (2 if lab.trial else 16) * cores
     lanes = cores if device == "cpu" else 3
     measure = bench.bench_selfplay(game, net=net, visits=32, games=games, lanes=lanes, threads=cores, device=device)
@@ -199,7 +193,7 @@ def _parallel(lab: Lab, seconds: float) -> dict[str, Any]:
     found = {
         "one game, one core": _speed(lab, OURS, seconds, zero, games=1, cores=1),
         "50 games, one core": _speed(lab, OURS, seconds, zero, games=50, cores=1),
-        f"50 games, {_cores()} cores": _speed(lab, OURS, seconds, zero, games=50),
+        f"50 games, {all_cores()} cores": _speed(lab, OURS, seconds, zero, games=50),
     }
     if torch.cuda.is_available():
         found["4,096 games, GPU"] = _speed(lab, OURS, seconds, zero, device="cuda", games=4096)
