@@ -381,6 +381,23 @@ def test_an_only_move_is_not_searched() -> None:
     assert (lost.thoughts()[0].proven, lost.thoughts()[0].plies) == (1, 2)
 
 
+def test_a_verdict_ends_a_walk() -> None:
+    """A win by fours is seen without a question, and its first move is all that the root looks at."""
+    game = tesuji.game("gomoku15")
+    open_three = game.replay("e7 a1 f7 a3 g7 a5")
+    search = tesuji.Search(game, [open_three], visits=50, candidates=True)
+    assert answered(search) == [1]
+    thought = search.thoughts()[0]
+    assert (thought.proven, thought.plies, len(thought.lines)) == (1, 3, 1)
+    assert thought.move in ("d7", "h7")
+    # Second must stop the three that will be one: elsewhere he is seen to lose at once.
+    search = tesuji.Search(game, [game.replay("e7 a1 f7 a3 g7")], visits=1000, rule="puct", candidates=True)
+    answered(search)
+    lines = search.thoughts()[0].lines
+    assert {line.moves[0] for line in lines if line.visits and line.proven is None} <= {"d7", "h7"}
+    assert sum(line.proven == 1 for line in lines) > 5
+
+
 def test_gumbel_without_noise_does_not_depend_on_the_seed() -> None:
     game = tesuji.game("gomoku8")
 

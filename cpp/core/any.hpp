@@ -88,6 +88,7 @@ struct AnyGame {
   double (*number)(const void*, int which);          // null where the game has none
   double (*heuristic)(const void*);                  // null where the game has none
   bool (*candidates)(const void*, uint64_t* words);  // null where the game has none
+  Verdict (*verdict)(const void*);                   // null where the game has none
   char (*glyph)(const void*, int cell);
   const char* (*objection)(const void*, int action);  // null where the game gives no reasons
 
@@ -278,6 +279,7 @@ AnyGame any_game(std::string name, std::string title) {
   if constexpr (requires(const G g) { g.heuristic(); })
     t.heuristic = [](const void* p) { return E::in(p).heuristic(); };
   if constexpr (requires(const G g, Bits<G::kActions>& moves) { g.candidates(moves); }) t.candidates = E::candidates;
+  if constexpr (requires(const G g) { g.verdict(); }) t.verdict = [](const void* p) { return E::in(p).verdict(); };
   t.glyph = [](const void* p, int cell) { return E::in(p).glyph(cell); };
   if constexpr (requires(const G g, int action) { g.objection(action); }) {
     t.objection = [](const void* p, int action) { return E::in(p).objection(action); };

@@ -60,6 +60,13 @@ class Planes {
   float* scalars_;
 };
 
+/// What a game knows for sure of a position without a search: the result if both play their best.
+struct Verdict {
+  Result result = Result::ongoing;  // ongoing: it cannot tell
+  int plies = 0;                    // to the end
+  int move = -1;                    // one that leads to the result; −1: it knows none
+};
+
 template <class G>
 concept Game = std::regular<G> && requires(const G state, G next, Planes& out, int action, int cell) {
   // What it is: raise the version when rules or planes change, so that old nets are refused.
@@ -102,6 +109,7 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //                                            returns whether a best move is surely among them
 //   kForcing = true                          candidates may be a single sure move: ask also at the horizon of a search,
 //                                            and in the tree
+//   Verdict verdict() const                  before the end, what it knows for sure of the rest, cheaply: for the tree
 //   const char* objection(int action) const  why an illegal action is illegal, for people
 //   int playout(Random&)                     a random game to the end, returning its plies, faster than the derived one,
 //   kWisePlayout = true                      and, where it says so, wiser than uniform play

@@ -241,6 +241,11 @@ class Inspector {
       }
       law(count > 0, "there is a candidate before the end");
     }
+    if (game_.verdict && view.result == Result::ongoing) {
+      const Verdict verdict = game_.verdict(state.get());
+      law(verdict.move < 0 || std::binary_search(view.legal.begin(), view.legal.end(), verdict.move),
+          "the move of a verdict is legal");
+    }
     if (game_.score && view.result != Result::ongoing)
       law(result_of(view.score) == view.result, "the score's sign is the result");
     if (game_.random_legal && !view.legal.empty() && view.legal.size() < 12) short_cut_is_uniform(state, view);

@@ -176,6 +176,52 @@ class Dots {
     return true;
   }
 
+  /// Where nothing but chains and loops is left, whole ones, it is known what they are worth to who must open one: he
+  /// opens each in turn, and the other takes it all and must open the next, or leaves the last two boxes (of a loop
+  /// four) and does not.
+  Verdict verdict() const {
+    if (drawn_.count() < kEdges / 4) return {};
+    for (int box = 0; box < kBoxes; ++box) {
+      const int open = missing(drawn_, box).count();
+      if (open != 0 && open != 2) return {};
+    }
+    struct Kind {
+      int length, price, count;  // price: what is given up by leaving some; count: how many there are
+    };
+    std::array<Kind, kBoxes> kinds;
+    int kind_count = 0;
+    each_chain(drawn_, [&](int length, bool loop, int) {
+      const int price = loop ? 8 : length > 2 ? 4 : 0;
+      for (int k = 0; k < kind_count; ++k) {
+        if (kinds[k].length == length && kinds[k].price == price) {
+          ++kinds[k].count;
+          return;
+        }
+      }
+      kinds[kind_count++] = {length, price, 1};
+    });
+    // Every set of them has a number: of each kind so many, in digits. Smaller sets come first.
+    int sets = 1;
+    for (int k = 0; k < kind_count; ++k) sets *= kinds[k].count + 1;
+    std::array<int8_t, 1024> worth;
+    if (sets > static_cast<int>(worth.size())) return {};
+    worth[0] = 0;
+    for (int set = 1; set < sets; ++set) {
+      int best = -kBoxes, digit = 1;
+      for (int k = 0; k < kind_count; ++k) {
+        const Kind& kind = kinds[k];
+        if (set / digit % (kind.count + 1) > 0) {
+          const int rest = worth[set - digit], all = kind.length + rest;
+          best = std::max(best, -(kind.price ? std::max(all, kind.length - kind.price - rest) : all));
+        }
+        digit *= kind.count + 1;
+      }
+      worth[set] = static_cast<int8_t>(best);
+    }
+    const double margin = score() + (mover_ == 0 ? 1 : -1) * worth[sets - 1];
+    return {result_of(margin), (~drawn_).count()};
+  }
+
   static constexpr std::array kPlanes = {
       "drawn edges",
       "legal moves",

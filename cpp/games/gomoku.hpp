@@ -116,6 +116,15 @@ class Gomoku {
     return true;
   }
 
+  /// The mover wins where he can make K − 1 in a row again and again, each time leaving the other a single answer,
+  /// until there are two cells to complete. Looks at so many positions at most.
+  Verdict verdict() const {
+    int left = kPositions, move = -1;
+    const int plies = force(left, move);
+    if (plies == 0) return {};
+    return {to_play() == 0 ? Result::first : Result::second, plies, move};
+  }
+
   static constexpr std::array kPlanes = {"own stones", "other's stones", "legal moves (empty cells)", "last move",
                                          "move before it"};
   static constexpr std::array<const char*, 0> kScalars{};
@@ -239,23 +248,79 @@ class Gomoku {
     return kStarts;
   }
 
+  /// The first free cell at or after a bit of a word of lines, counted in the word's bits; and the board's cell there.
+  static int free_bit(uint64_t own, int bit) { return bit + std::countr_one(own >> bit); }
+  static int cell_at(int direction, int at, int bit) {
+    const int line = at * kPerWord + bit / kWidth, along = bit % kWidth;
+    const int row = direction == kRow    ? line
+                    : direction == kCol  ? along
+                    : direction == kDown ? line + along - (N - 1)
+                                         : line - along;
+    return row * N + (direction == kCol ? line : along);
+  }
+
   /// Every cell that completes K in a row for a player.
   Bits<N * N> completions(int player) const {
     Bits<N * N> cells;
     each_word([&](int direction, int at, const std::array<uint64_t, 2>& stones) {
       const uint64_t own = stones[player];
       const Windows w = windows(direction, at, own, stones[1 - player]);
-      for (uint64_t found = w.open & w.holding(K - 1); found; found &= found - 1) {
-        const int bit = std::countr_zero(found), free = bit + std::countr_one(own >> bit);
-        const int line = at * kPerWord + free / kWidth, along = free % kWidth;
-        const int row = direction == kRow    ? line
-                        : direction == kCol  ? along
-                        : direction == kDown ? line + along - (N - 1)
-                                             : line - along;
-        cells.set(row * N + (direction == kCol ? line : along));
-      }
+      for (uint64_t found = w.open & w.holding(K - 1); found; found &= found - 1)
+        cells.set(cell_at(direction, at, free_bit(own, std::countr_zero(found))));
     });
     return cells;
+  }
+
+  /// Plies to the mover's win by moves that must be answered, and the first of them; 0: none was found. Takes one from
+  /// `left` for every position it looks at.
+  static constexpr int kPositions = 64;
+  int force(int& left, int& move) const {
+    --left;
+    const int mover = to_play();
+    struct Pair {
+      int16_t one, other;  // two cells that complete K together
+    };
+    std::array<Pair, 48> pairs;
+    size_t count = 0;
+    Bits<N * N> mine, others;  // cells that complete K
+    each_word([&](int direction, int at, const std::array<uint64_t, 2>& stones) {
+      const uint64_t own = stones[mover];
+      const Windows w = windows(direction, at, own, stones[1 - mover]);
+      for (uint64_t found = w.open & w.holding(K - 1); found; found &= found - 1)
+        mine.set(cell_at(direction, at, free_bit(own, std::countr_zero(found))));
+      for (uint64_t found = w.open & w.holding(K - 2); found && count < pairs.size(); found &= found - 1) {
+        const int one = free_bit(own, std::countr_zero(found)), other = free_bit(own, one + 1);
+        pairs[count++] = {static_cast<int16_t>(cell_at(direction, at, one)),
+                          static_cast<int16_t>(cell_at(direction, at, other))};
+      }
+      const Windows theirs = windows(direction, at, stones[1 - mover], own);
+      for (uint64_t found = theirs.open & theirs.holding(K - 1); found; found &= found - 1)
+        others.set(cell_at(direction, at, free_bit(stones[1 - mover], std::countr_zero(found))));
+    });
+    if (mine.any()) {
+      move = mine.nth(0);
+      return 1;
+    }
+    const int threats = others.count();
+    if (threats > 1) return 0;
+    Bits<N * N> tried;
+    for (size_t i = 0; i < count; ++i) {
+      for (const auto [here, answer] : {pairs[i], Pair{pairs[i].other, pairs[i].one}}) {
+        if (tried.test(here) || (threats == 1 && !others.test(here))) continue;
+        if (left <= 0) return 0;
+        tried.set(here);
+        Gomoku next = *this;
+        next.play(here);
+        next.play(answer);
+        if (next.result_ != Result::ongoing) continue;
+        int after;
+        if (const int plies = next.force(left, after)) {
+          move = here;
+          return plies + 2;
+        }
+      }
+    }
+    return 0;
   }
 
   /// The line of a direction that a cell lies on, and the cell's bit in it.

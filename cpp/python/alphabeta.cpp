@@ -89,6 +89,18 @@ void bind_alphabeta(nb::module_& m) {
         return {actions, enough};
       },
       "state"_a, "The moves worth looking at, and whether a best one is surely among them.");
+  m.def(
+      "verdict",
+      [](const PyState& s) -> std::optional<std::tuple<int, int, std::optional<int>>> {
+        if (!s.game.table->verdict || s.state.result() != Result::ongoing) return std::nullopt;
+        const Verdict verdict = s.game.table->verdict(s.state.get());
+        if (verdict.result == Result::ongoing) return std::nullopt;
+        return std::tuple(static_cast<int>(verdict.result), verdict.plies,
+                          verdict.move < 0 ? std::nullopt : std::optional(verdict.move));
+      },
+      "state"_a,
+      "What the game knows for sure without a search: First's result, plies to the end, a move that leads there or "
+      "None; None where it cannot tell.");
 }
 
 }  // namespace tesuji

@@ -139,7 +139,10 @@ bool Search::select(Walk& walk, bool grow) {
     bool is_new = true;
     at = edge.child = settings_.transpositions ? tree_.add_node(walk.state.to_play(), walk.state.hash(), is_new)
                                                : tree_.add_node(walk.state.to_play());
-    if (is_new) set_result(at, walk.state);
+    if (is_new) {
+      set_result(at, walk.state);
+      set_verdict(at, walk.state);
+    }
   }
   return true;
 }
@@ -151,6 +154,15 @@ void Search::set_result(int node, const AnyState& state) {
   tree_.node(node).bounds = {value, value};
 }
 
+void Search::set_verdict(int node, const AnyState& state) {
+  if (!settings_.candidates || !root_.game().verdict || tree_.node(node).bounds.proven()) return;
+  const Verdict verdict = root_.game().verdict(state.get());
+  if (verdict.result == Result::ongoing) return;
+  const auto value = static_cast<int8_t>(verdict.result);
+  tree_.node(node).bounds = {value, value};
+  tree_.node(node).plies = static_cast<uint16_t>(verdict.plies);
+}
+
 // ── Step 2. Expand: the leaf gets its options; their priors come with the evaluator's answer. ───────────────────────
 
 void Search::expand(const Walk& walk) {
@@ -159,6 +171,12 @@ void Search::expand(const Walk& walk) {
   const AnyGame& game = root_.game();
   const bool enough = settings_.candidates && game.spec.forcing && game.candidates(walk.state.get(), moves);
   if (!enough) game.legal(walk.state.get(), moves);
+  if (settings_.candidates && walk.leaf == Tree::kRoot && game.verdict) {
+    if (const int sure = game.verdict(walk.state.get()).move; sure >= 0) {
+      std::fill_n(moves, words, 0);
+      moves[sure / 64] |= uint64_t{1} << (sure % 64);
+    }
+  }
   tree_.expand(walk.leaf, {moves, words});
 }
 

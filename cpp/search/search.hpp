@@ -24,8 +24,8 @@ struct SearchSettings {
   bool gumbel_noise = true;     // Gumbel: whether chance has a say at the root; learning needs it, playing does not
   int leaves = 1;               // visits under way at once in one tree
   bool transpositions = false;  // equal states share a node
-  // Only those moves are looked at among which, the game is sure, is a best one. A single one is followed without
-  // asking the evaluator, except from the root.
+  // What the game is sure of is believed: only those moves are looked at among which is a best one, a single one is
+  // followed without asking the evaluator (except from the root), and its verdict ends a walk.
   bool candidates = false;
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
@@ -119,6 +119,8 @@ class Search {
   bool select(Walk&, bool grow);
   void expand(const Walk&);
   void set_result(int node, const AnyState&);
+  /// Believes the game's verdict on a node that is not the root, which needs options.
+  void set_verdict(int node, const AnyState&);
   void settle(const Walk&);
   void release(const Walk&);
   void set_root(int kept);

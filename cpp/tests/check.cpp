@@ -223,6 +223,7 @@ int main(int count, char** words) {
   is_seen<Fault::wild_heuristic>("a heuristic lies between −1 and 1");
   is_seen<Fault::illegal_candidate>("candidates are legal moves");
   is_seen<Fault::no_candidate>("there is a candidate before the end");
+  is_seen<Fault::illegal_verdict>("the move of a verdict is legal");
 
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;

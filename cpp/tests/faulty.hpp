@@ -33,6 +33,7 @@ enum class Fault {
   wild_heuristic,
   illegal_candidate,
   no_candidate,
+  illegal_verdict,
 };
 
 template <Fault kFault>
@@ -87,6 +88,10 @@ class Faulty {
   bool candidates(Bits<5>& moves) const {
     moves = is(Fault::illegal_candidate) ? Bits<5>::all() : is(Fault::no_candidate) ? Bits<5>{} : legal();
     return true;
+  }
+  Verdict verdict() const {
+    return is(Fault::illegal_verdict) && plies_ ? Verdict{Result::first, 1, (stones_[0] | stones_[1]).nth(0)}
+                                                : Verdict{};
   }
 
   static constexpr std::array kPlanes = {"own stones", "other's stones"};

@@ -344,6 +344,11 @@ def candidates(state: State) -> tuple[list[int], bool]:
     The moves worth looking at, and whether a best one is surely among them.
     """
 
+def verdict(state: State) -> tuple[int, int, int | None] | None:
+    """
+    What the game knows for sure without a search: First's result, plies to the end, a move that leads there or None; None where it cannot tell.
+    """
+
 class Crew:
     """Threads of the core that share out work."""
 

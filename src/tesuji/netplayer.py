@@ -50,8 +50,8 @@ class NetPlayer:
         """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
 
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
-        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it looks only at the
-        moves that the game says are enough.
+        ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
+        the game is sure of: which moves are enough, and who wins.
         """
         for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates)):
             if given not in (0, 1):
