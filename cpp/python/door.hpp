@@ -227,6 +227,7 @@ void bind_table(nb::module_&);
 void bind_exact(nb::module_&);
 void bind_alphabeta(nb::module_&);
 void bind_selfplay(nb::module_&);
+void bind_net(nb::module_&);
 
 struct SearchSettings;
 /// Settings by the names of `tesuji.SearchSettings`, which has checked them.

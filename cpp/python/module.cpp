@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   tesuji::bind_exact(m);
   tesuji::bind_alphabeta(m);
   tesuji::bind_selfplay(m);
+  tesuji::bind_net(m);
 }

@@ -417,3 +417,14 @@ def scan_frames(frames: bytes) -> tuple[int, int, int]:
 
 def read_frames(game: Game, frames: bytes) -> list[dict[str, object]]:
     """The records in frames, each a dict."""
+
+class ResidualNet:
+    """A residual net on the CPU, by Winograd's convolutions."""
+
+    def __init__(self, *, rows: int, cols: int, planes: int, channels: int, blocks: int, policy: int, value: int, hidden: int, off_board: int, order: list[int], weights: list[numpy.typing.NDArray[numpy.float32]]) -> None:
+        """Weights in the order of net/residual.hpp."""
+
+    def answer(self, planes: numpy.typing.NDArray[numpy.float32], policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32]) -> None:
+        """
+        Writes logits and values of planes [n, C, H, W]. Several threads may ask at once.
+        """

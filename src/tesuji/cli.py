@@ -909,10 +909,10 @@ def bench_selfplay(
     games: Annotated[int, typer.Option(help="Games at once; 0: 64 a core on a CPU, 4096 on a GPU.")] = 0,
     lanes: Annotated[int, typer.Option(help="Batches in flight; 0: one a core on a CPU, 3 on a GPU.")] = 0,
     threads: Annotated[int, typer.Option(help="Threads that grow trees; 0: all cores.")] = 0,
-    device: Annotated[
-        str, typer.Option(help="cpu (ONNX Runtime) or cuda (torch); auto: cuda where there is one.")
+    device: Annotated[str, typer.Option(help="cpu or cuda (torch); auto: cuda where there is one.")] = "auto",
+    kernel: Annotated[
+        str, typer.Option(help="auto, fused (ours); onnx (ONNX Runtime) on a CPU; compiled or torch on a GPU.")
     ] = "auto",
-    kernel: Annotated[str, typer.Option(help="On a GPU: auto, fused, compiled or torch.")] = "auto",
     seconds: Annotated[float, typer.Option(help="Seconds a game, half of them for the net alone.")] = 10.0,
 ) -> None:
     """Evaluations a second of self-play with a net of random weights, beside the net alone."""

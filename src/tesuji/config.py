@@ -122,8 +122,8 @@ class RunSettings:
     """The planes that the network sees: tesuji, or paper where the game's study has its own."""
     device: str = "auto"
     """auto, cpu or cuda."""
-    kernel: Literal["auto", "fused", "compiled", "torch"] = "auto"
-    """On a GPU: how the network of self-play is computed; auto takes the fastest that goes with it (docs/nets.md)."""
+    kernel: Literal["auto", "fused", "compiled", "torch", "onnx"] = "auto"
+    """How the network of self-play is computed; auto takes the fastest that goes with it (docs/nets.md)."""
     start: str = ""
     """A net (.safetensors) whose weights the run begins with, instead of weights by chance."""
     seed: int = 1

@@ -1,4 +1,4 @@
-"""Evaluators: nets that answer positions, on the CPU by ONNX Runtime or on a GPU by torch.
+"""Evaluators: nets that answer positions, on the CPU by our own kernel or ONNX Runtime, on a GPU by torch.
 
 Self-play hands positions over in *lanes*: arrays of fixed size that stay where they are. The core writes packed planes
 into ``lane.planes``; ``lane.submit()`` starts the work and ``lane.wait()`` returns when ``lane.policy`` and
@@ -13,6 +13,7 @@ import functools
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji._core import Game, State
+from tesuji.fastnet import fast_net
 from tesuji.netinfo import NetInfo
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ __all__ = [
 
 Floats = NDArray[np.float32]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
-Kernel = Literal["auto", "fused", "compiled", "torch"]
+Kernel = Literal["auto", "fused", "compiled", "torch", "onnx"]
 
 
 class Lane(Protocol):
@@ -102,7 +104,7 @@ def evaluator(
         if path.suffix == ".onnx":
             if device not in ("auto", "cpu"):
                 raise ValueError(f"{path} is an ONNX file, which runs on the CPU: give the .safetensors for {device}")
-            return OnnxEvaluator(path, game, precision=precision, threads=threads)
+            return OnnxEvaluator(path, game, precision=precision, threads=threads, kernel=kernel)
         if path.suffix != ".safetensors":
             raise ValueError(f"{path} is no net: give a file .onnx or .safetensors")
         net = _nets().load(path, game)
@@ -111,7 +113,7 @@ def evaluator(
         net.info.check("the net", game)
     device = choose_device(device)
     if device == "cpu":
-        return OnnxEvaluator(net, game, precision=precision, threads=threads)
+        return OnnxEvaluator(net, game, precision=precision, threads=threads, kernel=kernel)
     return TorchEvaluator(net, game, device=device, precision=precision, kernel=kernel)
 
 
@@ -181,7 +183,7 @@ def _check_batch(batch: int) -> None:
 
 
 class OnnxEvaluator:
-    """A net on the CPU, by ONNX Runtime. Several threads may use it, each with its own lane."""
+    """A net on the CPU, from an ONNX file. Several threads may use it, each with its own lane."""
 
     # Positions a call: more would push the net's numbers out of the processor's caches.
     chunk = 32
@@ -193,14 +195,23 @@ class OnnxEvaluator:
         *,
         precision: Precision = "auto",
         threads: int = 1,
+        kernel: Kernel = "auto",
     ) -> None:
-        """A file, or its content, runs as it is; of a net ``precision`` may be fp32 (also ``auto``) or int8."""
+        """A file, or its content, runs as it is; of a net ``precision`` may be fp32 (also ``auto``) or int8.
+
+        ``kernel``: fused is our own (see ``fastnet``), the fastest; onnx is ONNX Runtime, which takes every net.
+        auto: the first of these that can be.
+        """
         if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
             raise ValueError(f"threads is {threads}: give a whole number from 1 to 1024")
         if precision not in ("auto", "fp32", "int8"):
             raise ValueError(f"precision {precision!r} does not go with the CPU: give fp32 or int8")
         self._threads = threads
+        self._crew = ThreadPoolExecutor(threads) if threads > 1 else None
         self._int8 = precision == "int8"
+        if kernel not in ("auto", "fused", "onnx"):
+            raise ValueError(f"the kernel {kernel!r} does not go with the CPU: give auto, fused or onnx")
+        self._wanted = kernel
         self._lanes: list[_OnnxLane] = []
         if isinstance(source, Path | str):
             if precision != "auto":
@@ -244,6 +255,11 @@ class OnnxEvaluator:
         self.info = info
         self._session = session
         self._outputs = set(shapes)
+        own = "ONNX Runtime was asked for" if self._wanted == "onnx" else fast_net(content, info, found)
+        if isinstance(own, str) and self._wanted == "fused":
+            raise ValueError(f"the kernel fused does not go with this net: {own}")
+        self._own = None if isinstance(own, str) else own
+        self.kernel = "onnx" if self._own is None else "fused"
 
     @property
     def busy(self) -> float:
@@ -259,7 +275,21 @@ class OnnxEvaluator:
         return self.answer_planes(self.game.unpack(packed, self.info.encoding))
 
     def answer_planes(self, planes: Floats) -> tuple[Floats, Floats]:
-        policy, value = self._session.run(["policy", "value"], {"planes": planes})
+        if self._own is None:
+            policy, value = self._session.run(["policy", "value"], {"planes": planes})
+            return policy, value
+        policy, value = np.empty((len(planes), self.game.actions), np.float32), np.empty(len(planes), np.float32)
+        planes = np.ascontiguousarray(planes)
+        if self._crew is None or len(planes) == 1:
+            self._own.answer(planes, policy, value)
+        else:
+            share = -(-len(planes) // self._threads)
+            parts = [slice(start, start + share) for start in range(0, len(planes), share)]
+            list(
+                self._crew.map(
+                    self._own.answer, *([whole[part] for part in parts] for whole in (planes, policy, value))
+                )
+            )
         return policy, value
 
     def ownership(self, state: State) -> Floats | None:

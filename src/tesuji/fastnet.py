@@ -1,0 +1,119 @@
+"""Nets on the CPU by our own kernel (``cpp/net``): several times as fast as ONNX Runtime.
+
+Weights come from an ONNX file that ``onnxfile`` wrote; of its format (protocol buffers) only what they need is read
+here, so that playing needs no package ``onnx``. The kernel takes the architecture ``residual`` without pooling, with
+numbers of 16 or 32 bits; everything else is left to ONNX Runtime.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji._core import Game, ResidualNet
+from tesuji.netinfo import NetInfo
+
+__all__ = ["fast_net"]
+
+Floats = NDArray[np.float32]
+
+
+def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
+    """The net of a file, or why the kernel does not take it."""
+    settings = info.settings
+    if settings.get("architecture") != "residual" or settings.get("pooling"):
+        return "it takes the architecture residual without pooling"
+    try:
+        weights = _weights(memoryview(content))
+        return ResidualNet(
+            rows=game.rows,
+            cols=game.cols,
+            planes=info.channels,
+            channels=settings["channels"],
+            blocks=settings["blocks"],
+            policy=settings["policy_channels"],
+            value=settings["value_channels"],
+            hidden=settings["value_hidden"],
+            **_layout(game),
+            weights=[weights[f"body_{name}.{part}"] for name in _names(settings, game) for part in ("weight", "bias")],
+        )
+    except KeyError as missing:
+        return f"it finds no {missing} in the file, which may hold numbers of 8 bits"
+    except (IndexError, ValueError, TypeError) as trouble:
+        return f"it cannot take this net: {trouble}"
+
+
+def _names(settings: dict[str, Any], game: Game) -> Iterator[str]:
+    """Of the layers, in the order that the kernel wants."""
+    yield "trunk_first_conv"
+    for block in range(settings["blocks"]):
+        yield f"trunk_blocks_{block}_first_conv"
+        yield f"trunk_blocks_{block}_second_conv"
+    yield from ("policy_features_conv", "policy_cells", "value_features_conv", "value_hidden", "value")
+    if _layout(game)["off_board"]:
+        yield "policy_off_board"
+
+
+def _layout(game: Game) -> dict[str, Any]:
+    """Where the logit of each action stands: at its cell, or after all cells."""
+    located = [game.locate(action) for action in range(game.actions)]
+    off_board = [action for action, cell in enumerate(located) if cell is None]
+    cells = game.rows * game.cols
+    order = [cells + off_board.index(a) if cell is None else cell for a, cell in enumerate(located)]
+    return {"off_board": len(off_board), "order": order}
+
+
+# ── Protocol buffers: a message is a list of fields, each with its number and the way it is written ──
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+    """The fields of a message: numbers, and parts of the message for texts, bytes and messages in it."""
+    at = 0
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise ValueError("a number is too long")
+
+    while at < len(message):
+        tag = number()
+        match tag & 7:
+            case 0:
+                yield tag >> 3, number()
+            case 1 | 5:
+                at += 8 if tag & 7 == 1 else 4
+            case 2:
+                size = number()
+                if size > len(message) - at:
+                    raise ValueError("the file ends too early")
+                yield tag >> 3, message[at : at + size]
+                at += size
+            case _:
+                raise ValueError("it is no ONNX file")
+
+
+_GRAPH, _INITIALIZER, _TYPE, _NAME, _RAW = 7, 5, 2, 8, 9  # of ModelProto, GraphProto and TensorProto
+_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("<f4"), 10: np.dtype("<f2")}
+
+
+def _weights(model: memoryview) -> dict[str, Floats]:
+    """All weights by their names, as long lists of 32 bits."""
+    found: dict[str, Floats] = {}
+    for field, graph in _fields(model):
+        for part, tensor in _fields(graph) if field == _GRAPH else ():
+            if part != _INITIALIZER:
+                continue
+            parts = dict(_fields(tensor))
+            if _RAW in parts and parts.get(_TYPE) in _TYPES:
+                name = bytes(parts[_NAME]).decode().removesuffix(".half")
+                found[name] = np.frombuffer(parts[_RAW], _TYPES[parts[_TYPE]]).astype(np.float32)
+    return found
