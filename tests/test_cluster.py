@@ -25,7 +25,9 @@ from networks import lively
 
 from tesuji import cluster, config, watch
 from tesuji.arena import match
-from tesuji.cluster import Kind, Pool, Worker
+from tesuji.cluster import Kind, learning
+from tesuji.cluster.connection import ray_module
+from tesuji.cluster.learning import Pool, Worker
 from tesuji.nets import export_onnx, onnx_bytes
 from tesuji.replay import Window
 from tesuji.run import Folder, Run
@@ -51,7 +53,7 @@ class Machines:
     """
 
     def __init__(self) -> None:
-        cluster._ray()  # with its settings
+        ray_module()  # with its settings
         from ray.cluster_utils import Cluster
 
         # A dead node is noticed after two seconds, not after some twenty; and no process begins that nobody asked for.
@@ -208,7 +210,7 @@ def test_the_learner_waits_while_the_workers_are_behind(machines: Machines, tmp_
 # ── A worker ──
 
 
-def task(**changes: Any) -> cluster._Task:
+def task(**changes: Any) -> learning._Task:
     settings = config.changed(config.preset("dots3"), SMALL)
     given = {
         "tesuji": tesuji.__version__,
@@ -222,7 +224,7 @@ def task(**changes: Any) -> cluster._Task:
         "unacknowledged": 2,
         "seed": 1,
     }
-    return cluster._Task(**(given | changes))
+    return learning._Task(**(given | changes))
 
 
 def test_a_worker_keeps_what_is_not_acknowledged(machines: Machines) -> None:
@@ -232,11 +234,11 @@ def test_a_worker_keeps_what_is_not_acknowledged(machines: Machines) -> None:
         worker = ray.remote(Worker).options(num_cpus=1).remote()
         ray.get(worker.start.remote(task(), 0, net), timeout=WAIT)
 
-        def held(acknowledged: int) -> cluster._Report:
+        def held(acknowledged: int) -> learning._Report:
             """Its batches when it has as many as it may."""
             end = time.monotonic() + WAIT
             while time.monotonic() < end:
-                report: cluster._Report = ray.get(worker.take.remote(acknowledged, 7, net), timeout=WAIT)
+                report: learning._Report = ray.get(worker.take.remote(acknowledged, 7, net), timeout=WAIT)
                 if len(report.batches) >= 2:
                     return report
             raise AssertionError(report)
@@ -279,13 +281,13 @@ def test_a_batch_counts_once(machines: Machines) -> None:
         assert hand.hello is not None
         del pool._asked[hand.question]
         hand.question = None
-        batches = tuple(cluster._Batch(number + 1, frames, 0) for number in range(hand.taken))
-        assert pool._accept(hand, cluster._Report(hand.hello.incarnation, batches, {})) == []
+        batches = tuple(learning._Batch(number + 1, frames, 0) for number in range(hand.taken))
+        assert pool._accept(hand, learning._Report(hand.hello.incarnation, batches, {})) == []
         assert pool.positions == positions
         assert said == []
         # Games that were spoiled on their way are not taken, and neither is the worker's word any more.
-        spoiled = cluster._Batch(hand.taken + 1, frames[:-1] + bytes([frames[-1] ^ 1]), 0)
-        assert pool._accept(hand, cluster._Report(hand.hello.incarnation, (spoiled,), {})) == []
+        spoiled = learning._Batch(hand.taken + 1, frames[:-1] + bytes([frames[-1] ^ 1]), 0)
+        assert pool._accept(hand, learning._Report(hand.hello.incarnation, (spoiled,), {})) == []
         assert pool.positions == positions
         assert said == ["a worker is lost (its games are damaged): 0 of 1 play on"]
         pool.close()
@@ -322,7 +324,7 @@ def test_nodes_and_workers_that_are_killed(machines: Machines, tmp_path: Path, m
     handed: list[bytes] = []
     accept = Pool._accept
 
-    def remembering(pool: Pool, hand: cluster._Hand, report: cluster._Report) -> list[bytes]:
+    def remembering(pool: Pool, hand: learning._Hand, report: learning._Report) -> list[bytes]:
         frames = accept(pool, hand, report)
         handed.extend(frames)
         return frames
@@ -367,10 +369,11 @@ import json, os, signal, sys
 import torch._dynamo
 from pathlib import Path
 from tesuji import cluster, evaluate, nets, onnxfile, replay, selfplay, train
+from tesuji.cluster.learning import Pool
 from tesuji.run import Run
 
 folder, address, changes = sys.argv[1], sys.argv[2], sys.argv[3:]
-acknowledge = cluster.Pool.acknowledge
+acknowledge = Pool.acknowledge
 for line in sys.stdin:
     seeing, telling = os.pipe()
     child = os.fork()
@@ -385,7 +388,7 @@ for line in sys.stdin:
                 flush()
                 tell(acknowledged=sum(path.stat().st_size for path in Path(folder, "games").iterdir()))
             acknowledge(pool, flushed)
-        cluster.Pool.acknowledge = acknowledging
+        Pool.acknowledge = acknowledging
         try:
             kinds = [cluster.Kind(count=2)]
             cluster.learn(Run(folder, "dots3", changes=changes), address=address, kinds=kinds, minutes=2, watch=watch)
