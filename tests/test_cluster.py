@@ -327,7 +327,7 @@ def test_a_match_that_finds_no_room_says_so_and_waits(machines: Machines, monkey
             time.sleep(0.6)  # long enough for a second sentence
             remove_placement_group(taken)
 
-        played = cluster.match("random", "random", game="dots2", games=4, say=told)
+        played = cluster.match("random", "random", game="dots2", games=4, workers=1, say=told)
         assert ray.is_initialized()  # as it was before
     assert said == ["no CPU of the cluster is free for a game: the match goes on when one is"]
     assert played.summary() == match("random", "random", game="dots2", games=4, workers=1).summary()
@@ -395,7 +395,8 @@ def test_a_study_is_killed_there_and_goes_on_there_and_here(
     assert there == ["ours-exact", "ours-greedy"]  # and not those of a table
     assert {path: path.stat().st_mtime_ns for path in done} == done
     assert frames_on_disk(ours.path).startswith(before)
-    assert all(line["workers"] >= 1 for line in ours.metrics())
+    assert all("workers" in line for line in ours.metrics())
+    assert ours.last_metrics()["workers_wanted"] == 2
     assert (folder / "report.html").exists()
 
     # Step 4. The last step once more, here: the games are the same.

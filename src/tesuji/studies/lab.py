@@ -392,7 +392,8 @@ class Lab:
                     learn(run, rounds=left, watch=watch)
                 elif minutes is not None and (not last or minutes - last["minutes"] > 0.01):
                     learn(run, minutes=minutes - last.get("minutes", 0.0), watch=watch)
-                    if run.folder.last_metrics() == last:  # the time was too short for anything
+                    after = run.folder.last_metrics()
+                    if after == last or not after["games"]:  # the time was too short for anything
                         learn(run, rounds=1, watch=watch)
                 else:
                     return run.folder.metrics()
