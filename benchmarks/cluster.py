@@ -23,6 +23,7 @@ from typing import Any
 
 import tesuji
 from tesuji import _core, cluster
+from tesuji.cluster import learning
 from tesuji.nets import onnx_bytes
 from tesuji.replay import Window
 from tesuji.run import Folder, Run
@@ -65,7 +66,7 @@ class Turn:
         else:
             with cluster.connected() as ray:  # it is already
                 kinds = [cluster.Kind(count=self._workers)]
-                self._source = cluster.Pool(ray, kinds, print, config, net, steps, seed)
+                self._source = learning.Pool(ray, kinds, print, config, net, steps, seed)
         return self._source
 
     def _look(self, event: str, facts: Mapping[str, Any]) -> None:
@@ -133,9 +134,9 @@ class Answers:
         self._frames = frames
         self._number = 0
 
-    def take(self, acknowledged: int, steps: int, net: Any) -> cluster._Report:
+    def take(self, acknowledged: int, steps: int, net: Any) -> learning._Report:
         self._number += 1
-        return cluster._Report("", (cluster._Batch(self._number, self._frames, 0),), {})
+        return learning._Report("", (learning._Batch(self._number, self._frames, 0),), {})
 
 
 def intake(ray: Any, game: str, frames: bytes, seconds: float) -> None:

@@ -25,8 +25,11 @@ from networks import lively
 
 from tesuji import cluster, config, watch
 from tesuji.arena import match
-from tesuji.cluster import Kind, Pool, Worker
+from tesuji.cluster import Kind, learning, matches
+from tesuji.cluster.connection import ray_module
+from tesuji.cluster.learning import Pool, Worker
 from tesuji.nets import export_onnx, onnx_bytes
+from tesuji.records import read_records
 from tesuji.replay import Window
 from tesuji.run import Folder, Run
 
@@ -37,21 +40,22 @@ SMALL = [
     *("selfplay.visits=4", "selfplay.full_share=1", "selfplay.games=8"),
     *("train.batch=32", "train.decay=constant", "replay.ratio=2"),
     *("replay.window_min=500", "replay.window_max=2000"),
-    *("run.positions=200", "run.save=0.3", "run.arena=0", "run.device=cpu"),
+    *("run.positions=200", "run.save=1000", "run.arena=0", "run.device=cpu"),
 ]
 BATCH, RATIO, ROUND = 32, 2, 200
 WAIT = 120.0  # seconds after which something that should happen has not
+REST = 0.05  # seconds that a learner takes off in each step while raylets begin, so that they have the cores
 COUNTERS = ("round", "games", "positions", "steps", "minutes")
 
 
 class Machines:
-    """A cluster whose nodes are raylets here. The head has no CPUs: whoever plays is on a node that can be killed.
+    """A cluster whose nodes are raylets here: the head, and one or more beside it that can be killed.
 
     Raylets take seconds to begin, so tests share them as long as nobody has killed any: those that kill come last.
     """
 
     def __init__(self) -> None:
-        cluster._ray()  # with its settings
+        ray_module()  # with its settings
         from ray.cluster_utils import Cluster
 
         # A dead node is noticed after two seconds, not after some twenty; and no process begins that nobody asked for.
@@ -62,14 +66,14 @@ class Machines:
             "prestart_worker_first_driver": False,
             "enable_worker_prestart": False,
         }
-        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": config}
+        head = {"num_cpus": 2, "include_dashboard": False, "_system_config": config}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
         self._nodes: list[Any] = []
 
-    def add(self, cpus: int = 2, gpus: int = 0) -> Any:
-        node = self._cluster.add_node(num_cpus=cpus, num_gpus=gpus, wait=False)
-        node.cpus = cpus if not gpus else None
+    def add(self, gpus: int = 0) -> Any:
+        """Another node with two CPUs."""
+        node = self._cluster.add_node(num_cpus=2, num_gpus=gpus, wait=False)
         self._nodes.append(node)
         return node
 
@@ -82,14 +86,16 @@ class Machines:
                 process.process.wait()
         self._cluster.worker_nodes.discard(node)
 
-    def have(self, *cpus: int) -> list[Any]:
-        """Lets the cluster have nodes with so many CPUs, and no others."""
-        if [node.cpus for node in self._nodes] != list(cpus):
-            while self._nodes:
-                self.kill(self._nodes[0])
-            for number in cpus:
-                self.add(number)
-        return list(self._nodes)
+    def both(self) -> list[Any]:
+        """The head, and one node beside it."""
+        while len(self._nodes) > 1:
+            self.kill(self._nodes[-1])
+        return [self._cluster.head_node, self._nodes[0] if self._nodes else self.add()]
+
+    def alone(self) -> None:
+        """The head, and nobody beside it."""
+        while self._nodes:
+            self.kill(self._nodes[0])
 
     def close(self) -> None:
         self._cluster.shutdown()
@@ -152,7 +158,7 @@ def check_lines(folder: Path) -> None:
 
 def test_one_worker_and_four_learn_the_same_from_as_many_samples(machines: Machines, tmp_path: Path) -> None:
     """The same steps of training on the same share of positions made: the losses then differ by chance alone."""
-    machines.have(2, 2)
+    machines.both()
     losses, facts = {}, {}
     for workers in (1, 4):
         path = tmp_path / str(workers)
@@ -177,7 +183,7 @@ def press_ctrl_c() -> None:
 
 
 def test_workers_rest_while_the_learner_is_behind(machines: Machines, tmp_path: Path) -> None:
-    machines.have(2, 2)
+    machines.both()
     run = small(tmp_path / "a", "replay.ratio=40", "run.positions=64")
     facts = []
 
@@ -187,19 +193,19 @@ def test_workers_rest_while_the_learner_is_behind(machines: Machines, tmp_path: 
             if now["steps"] > 100 and (now["resting"] or 0.0) > 0.5:
                 press_ctrl_c()
 
-    cluster.learn(run, address=machines.address, kinds=[Kind(count=2)], minutes=WAIT / 60, watch=look)
+    cluster.learn(run, address=machines.address, kinds=[Kind(count=1)], minutes=WAIT / 60, watch=look)
     assert facts[-1]["resting"] > 0.5
     # No more than two rounds and one answer lie on disk that were not learned from.
-    assert max(now["positions"] - now["steps"] * BATCH / 40 for now in facts) < 3 * 64 + 2 * 300
+    assert max(now["positions"] - now["steps"] * BATCH / 40 for now in facts) < 3 * 64 + 300
 
 
 def test_the_learner_waits_while_the_workers_are_behind(machines: Machines, tmp_path: Path) -> None:
-    machines.have(2, 2)
+    machines.both()
     cluster.learn(
         small(tmp_path / "a", "replay.ratio=0.5", "selfplay.visits=64"),
         address=machines.address,
         kinds=[Kind(count=1)],
-        steps=8,
+        steps=5,
     )
     for line in Folder(tmp_path / "a").metrics():
         assert 0 <= line["positions"] / 2 - line["steps"] * BATCH < ROUND + BATCH
@@ -208,7 +214,7 @@ def test_the_learner_waits_while_the_workers_are_behind(machines: Machines, tmp_
 # ── A worker ──
 
 
-def task(**changes: Any) -> cluster._Task:
+def task(**changes: Any) -> learning._Task:
     settings = config.changed(config.preset("dots3"), SMALL)
     given = {
         "tesuji": tesuji.__version__,
@@ -222,21 +228,21 @@ def task(**changes: Any) -> cluster._Task:
         "unacknowledged": 2,
         "seed": 1,
     }
-    return cluster._Task(**(given | changes))
+    return learning._Task(**(given | changes))
 
 
 def test_a_worker_keeps_what_is_not_acknowledged(machines: Machines) -> None:
-    machines.have(2, 2)
+    machines.both()
     with cluster.connected(machines.address) as ray:
         net = [ray.put(onnx_bytes(lively(tesuji.game("dots3"))))]
         worker = ray.remote(Worker).options(num_cpus=1).remote()
         ray.get(worker.start.remote(task(), 0, net), timeout=WAIT)
 
-        def held(acknowledged: int) -> cluster._Report:
+        def held(acknowledged: int) -> learning._Report:
             """Its batches when it has as many as it may."""
             end = time.monotonic() + WAIT
             while time.monotonic() < end:
-                report: cluster._Report = ray.get(worker.take.remote(acknowledged, 7, net), timeout=WAIT)
+                report: learning._Report = ray.get(worker.take.remote(acknowledged, 7, net), timeout=WAIT)
                 if len(report.batches) >= 2:
                     return report
             raise AssertionError(report)
@@ -256,7 +262,7 @@ def test_a_worker_keeps_what_is_not_acknowledged(machines: Machines) -> None:
 
 
 def test_a_batch_counts_once(machines: Machines) -> None:
-    machines.have(2, 2)
+    machines.both()
     said: list[str] = []
     settings = config.changed(config.preset("dots3"), SMALL)
     with cluster.connected(machines.address) as ray:
@@ -279,13 +285,13 @@ def test_a_batch_counts_once(machines: Machines) -> None:
         assert hand.hello is not None
         del pool._asked[hand.question]
         hand.question = None
-        batches = tuple(cluster._Batch(number + 1, frames, 0) for number in range(hand.taken))
-        assert pool._accept(hand, cluster._Report(hand.hello.incarnation, batches, {})) == []
+        batches = tuple(learning._Batch(number + 1, frames, 0) for number in range(hand.taken))
+        assert pool._accept(hand, learning._Report(hand.hello.incarnation, batches, {})) == []
         assert pool.positions == positions
         assert said == []
         # Games that were spoiled on their way are not taken, and neither is the worker's word any more.
-        spoiled = cluster._Batch(hand.taken + 1, frames[:-1] + bytes([frames[-1] ^ 1]), 0)
-        assert pool._accept(hand, cluster._Report(hand.hello.incarnation, (spoiled,), {})) == []
+        spoiled = learning._Batch(hand.taken + 1, frames[:-1] + bytes([frames[-1] ^ 1]), 0)
+        assert pool._accept(hand, learning._Report(hand.hello.incarnation, (spoiled,), {})) == []
         assert pool.positions == positions
         assert said == ["a worker is lost (its games are damaged): 0 of 1 play on"]
         pool.close()
@@ -294,12 +300,125 @@ def test_a_batch_counts_once(machines: Machines) -> None:
 def test_workers_that_cannot_play_end_the_run(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machines.have(2, 2)
+    machines.both()
     monkeypatch.setattr(tesuji, "__version__", "99.0")  # the learner's alone
+    monkeypatch.setattr(learning, "_TRIES", 2)
     with pytest.raises(
         ValueError, match=r"no worker can play: it has tesuji .*, the learner has 99.0: install the same"
     ):
         cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=[Kind(count=1)], minutes=1)
+
+
+# ── Matches that wait, and studies ──
+
+
+def test_a_match_that_finds_no_room_says_so_and_waits(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines.both()
+    monkeypatch.setattr(matches, "_ROOM", 0.5)
+    said: list[str] = []
+    with cluster.connected(machines.address) as ray:
+        from ray.util import placement_group, remove_placement_group
+
+        taken = placement_group([{"CPU": 2}, {"CPU": 2}])
+        assert taken.wait(WAIT)
+
+        def told(text: str) -> None:
+            said.append(text)
+            time.sleep(0.6)  # long enough for a second sentence
+            remove_placement_group(taken)
+
+        played = cluster.match("random", "random", game="dots2", games=4, workers=1, say=told)
+        assert ray.is_initialized()  # as it was before
+    assert said == ["no CPU of the cluster is free for a game: the match goes on when one is"]
+    assert played.summary() == match("random", "random", game="dots2", games=4, workers=1).summary()
+
+
+def no_times(numbers: dict[str, Any]) -> dict[str, Any]:
+    """A step's numbers of its matches."""
+    return {name: {key: of[key] for key in of if key != "seconds"} for name, of in numbers["matches"].items()}
+
+
+def test_a_study_is_killed_there_and_goes_on_there_and_here(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from tesuji import cli, studies
+
+    machines.both()
+    folder = tmp_path / "study"
+    ours = Folder(folder / "runs" / "ours")
+
+    def numbers(step: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((folder / "numbers" / f"{step}.json").read_text(encoding="utf-8"))
+        return found["numbers"]
+
+    def moves(name: str) -> dict[int, tuple[str, ...]]:
+        records = read_records(folder / "matches" / f"{name}.json")[1]
+        return {number: record.moves for number, record in records.items()}
+
+    # Step 1. It begins here, and is left where it comes to self-play. All games of tables are played by then.
+    def not_here(*words: Any, **more: Any) -> Any:
+        raise KeyboardInterrupt
+
+    lab = studies.Lab(studies.study("dots"), folder, scale=1e-6, learn=not_here, match=not_here)
+    with pytest.raises(KeyboardInterrupt), lab.locked():
+        lab.carry_out()
+    done = {path: path.stat().st_mtime_ns for path in (folder / "numbers").iterdir()}
+    assert folder / "numbers" / "perfect.json" in done
+    assert not ours.begun
+
+    # Step 2. The cluster goes on, until the learner is killed.
+    words = ["cluster", "study", "dots", "--out", str(folder), "--address", machines.address, "--workers", "2"]
+    with subprocess.Popen([*TESUJI, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + WAIT
+        while not ours.begun or not frames_on_disk(ours.path):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.kill()
+    before = frames_on_disk(ours.path)
+    assert not (folder / "report.md").exists()
+
+    # Step 3. The same command goes on.
+    there: list[str] = []
+
+    def remembering(*players: str, **options: Any) -> Any:
+        there.append(options["out"].stem)
+        return cluster.matches.match(*players, **options)
+
+    monkeypatch.setattr(cluster, "match", remembering)
+    asked_to_end = signal.getsignal(signal.SIGTERM)
+    try:
+        assert cli.app(words, standalone_mode=False) is None
+    finally:
+        signal.signal(signal.SIGTERM, asked_to_end)
+    assert there == ["ours-exact", "ours-greedy"]  # and not those of a table
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    assert frames_on_disk(ours.path).startswith(before)
+    assert all("workers" in line for line in ours.metrics())
+    assert ours.last_metrics()["workers_wanted"] == 2
+    assert (folder / "report.html").exists()
+
+    # Step 4. The last step once more, here: the games are the same.
+    far = {name: moves(name) for name in there}
+    table = no_times(numbers("ours-matches"))
+    for name in there:
+        (folder / "matches" / f"{name}.json").unlink()
+    (folder / "numbers" / "ours-matches.json").unlink()
+    studies.carry_out("dots", folder)
+    assert no_times(numbers("ours-matches")) == table
+    assert {name: moves(name) for name in there} == far
+
+
+def test_a_study_that_cannot_be_spread(tmp_path: Path) -> None:
+    for given, sentence in (
+        ({"kinds": [Kind(count=0)]}, "nobody would play"),
+        ({"scale": 11.0}, "scale is 11"),
+        ({"address": "127.0.0.1:1"}, "no Ray cluster answers at 127.0.0.1:1"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            cluster.study("dots", tmp_path / "a", **given)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
 
 
 # ── Death ──
@@ -318,30 +437,32 @@ def worker_processes(node: Any) -> list[int]:
 
 
 def test_nodes_and_workers_that_are_killed(machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes = machines.have(2, 2)
+    head, beside = machines.both()
     handed: list[bytes] = []
     accept = Pool._accept
 
-    def remembering(pool: Pool, hand: cluster._Hand, report: cluster._Report) -> list[bytes]:
+    def remembering(pool: Pool, hand: learning._Hand, report: learning._Report) -> list[bytes]:
         frames = accept(pool, hand, report)
         handed.extend(frames)
         return frames
 
     monkeypatch.setattr(Pool, "_accept", remembering)
+    monkeypatch.setattr(learning, "_TEND", 0.5)
     marks: list[int] = []
 
     def look(event: str, facts: Mapping[str, Any]) -> None:
         """Goes through the stages of a bad day, each when the one before has had its effect."""
         if event not in ("playing", "training"):
             return
+        time.sleep(REST)
         there, made = facts["workers"], facts["positions"]
         moved_on = not marks or made >= marks[-1] + ROUND
         if len(marks) == 0 and there == 4 and made:
-            machines.kill(nodes[0])
+            machines.kill(beside)
         elif len(marks) == 1 and there == 2 and moved_on:  # the rest goes on
-            nodes[0] = machines.add(2)
+            machines.add()
         elif len(marks) == 2 and there == 4 and moved_on:  # the dead are replaced
-            os.kill(worker_processes(nodes[1])[0], signal.SIGKILL)
+            os.kill(worker_processes(head)[0], signal.SIGKILL)
         elif len(marks) == 3 and there == 3:
             pass
         elif len(marks) == 4 and there == 4 and moved_on:
@@ -367,10 +488,11 @@ import json, os, signal, sys
 import torch._dynamo
 from pathlib import Path
 from tesuji import cluster, evaluate, nets, onnxfile, replay, selfplay, train
+from tesuji.cluster.learning import Pool
 from tesuji.run import Run
 
 folder, address, changes = sys.argv[1], sys.argv[2], sys.argv[3:]
-acknowledge = cluster.Pool.acknowledge
+acknowledge = Pool.acknowledge
 for line in sys.stdin:
     seeing, telling = os.pipe()
     child = os.fork()
@@ -385,7 +507,7 @@ for line in sys.stdin:
                 flush()
                 tell(acknowledged=sum(path.stat().st_size for path in Path(folder, "games").iterdir()))
             acknowledge(pool, flushed)
-        cluster.Pool.acknowledge = acknowledging
+        Pool.acknowledge = acknowledging
         try:
             kinds = [cluster.Kind(count=2)]
             cluster.learn(Run(folder, "dots3", changes=changes), address=address, kinds=kinds, minutes=2, watch=watch)
@@ -406,17 +528,21 @@ for line in sys.stdin:
 
 
 def test_a_learner_that_is_killed_goes_on(machines: Machines, tmp_path: Path) -> None:
-    machines.have(2, 2)
+    machines.both()
     path = tmp_path / "run"
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     words = [sys.executable, "-c", ZYGOTE, str(path), machines.address, *SMALL]
-    words += ["replay.window_min=1000000", "replay.window_max=1000000"]  # so that digests are of everything
+    words += [
+        "run.save=0.3",
+        "replay.window_min=1000000",
+        "replay.window_max=1000000",
+    ]  # so that digests are of everything
     before = dict.fromkeys(COUNTERS, 0)
     acknowledged = b""
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as zygote:
         assert zygote.stdin is not None
         assert zygote.stdout is not None
-        for answers in (12, 3, 9):
+        for answers in (9, 3):
             on_disk = frames_on_disk(path) if path.exists() else b""
             assert on_disk.startswith(acknowledged)
             zygote.stdin.write(f"{answers}\n")
@@ -454,8 +580,8 @@ def of_session(number: int) -> list[str]:
 
 def test_ctrl_c_on_the_command_line_leaves_nobody_behind(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    words = [*TESUJI, "cluster", "train", "dots3", "--run", str(path), "--workers", "2", "--minutes", "5"]
-    words += [word for change in SMALL for word in ("--set", change)]
+    words = [*TESUJI, "cluster", "train", "dots3", "--run", str(path), "--workers", "1", "--minutes", "5"]
+    words += [word for change in [*SMALL, "run.positions=64"] for word in ("--set", change)]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -478,18 +604,18 @@ def test_ctrl_c_on_the_command_line_leaves_nobody_behind(tmp_path: Path) -> None
 
 
 def test_a_match_is_the_same_as_on_one_machine(machines: Machines, tmp_path: Path) -> None:
-    nodes = machines.have(2, 2)
+    alive = machines.both()
     export_onnx(lively(tesuji.game("dots3")), tmp_path / "net.onnx")
     players = f"net:{tmp_path / 'net.onnx'},visits=30", "mcts:visits=100"
     options: dict[str, Any] = {"game": "dots3", "games": 8, "seed": 3}
 
     def one_dies(finished: Mapping[int, Any], total: int) -> None:
-        if finished and len(nodes) == 2:
-            machines.kill(nodes.pop())
+        if finished and len(alive) == 2:
+            machines.kill(alive.pop())
 
     here = match(*players, **options, out=tmp_path / "here.json")
     there = cluster.match(*players, **options, address=machines.address, out=tmp_path / "there.json", watch=one_dies)
-    assert len(nodes) == 1
+    assert len(alive) == 1
     assert there.summary() == here.summary()
     read = [json.loads((tmp_path / name).read_text()) for name in ("here.json", "there.json")]
     for file in read:
@@ -513,26 +639,28 @@ def test_matches_that_cannot_be_spread(machines: Machines, tmp_path: Path) -> No
 # ── Kinds ──
 
 
-def test_workers_with_and_without_gpus_and_nodes_that_join(machines: Machines, tmp_path: Path) -> None:
+def test_workers_with_and_without_gpus_and_nodes_that_join(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without real GPUs here: Ray counts the shares, and the worker says that it finds none."""
-    machines.have()
-    machines.add(cpus=2, gpus=1)
-    seen: dict[str, Any] = {"workers": set(), "notes": []}
+    machines.alone()
+    monkeypatch.setattr(learning, "_TEND", 0.5)
+    seen: dict[str, Any] = {"notes": []}
 
     def look(event: str, facts: Mapping[str, Any]) -> None:
         if event == "note":
             seen["notes"].append(facts["text"])
         if event not in ("playing", "training"):
             return
-        seen["workers"].add(facts["workers"])
+        time.sleep(REST)
         if facts["workers"] == 2 and "joined" not in seen:
-            seen["joined"] = machines.add(cpus=1)
-        if facts["workers"] == 3:
+            seen["joined"] = machines.add(gpus=1)
+        if facts["workers"] == 4:
             press_ctrl_c()
 
-    kinds = [Kind(gpus=0.5, cpus=1, count=1), Kind()]
+    kinds = [Kind(gpus=0.5, cpus=1, count=1), Kind()]  # the first of which has no room before that node is there
     after = cluster.learn(small(tmp_path / "a"), address=machines.address, kinds=kinds, minutes=WAIT / 60, watch=look)
-    assert after["workers"] == after["workers_wanted"] == 3
+    assert after["workers"] == after["workers_wanted"] == 4
     assert after["nodes"] == 2
     assert after["steps"] > 0
     assert any("finds none" in text for text in seen["notes"])

@@ -286,6 +286,19 @@ def test_wishes_of_go_add_up(finished: Callable[[str], Path]) -> None:
             assert math.isclose(value(row["loss"]), value(row["policy loss"]) + value(row["value loss"]), abs_tol=0.001)
 
 
+@pytest.mark.parametrize(("name", "step"), [("gomoku", "one-game"), ("ultimate", "ours-random")])
+def test_what_measures_time_is_played_here_whoever_plays_the_rest(tmp_path: Path, name: str, step: str) -> None:
+    def elsewhere(*players: str, **options: Any) -> Any:
+        raise AssertionError(players)
+
+    lab = Lab(studies.study(name), tmp_path / name, scale=SMALLEST, match=elsewhere)
+    (lab.folder / "matches").mkdir(parents=True)
+    (made,) = (one.make() for one in lab.study.steps(lab) if one.name == step)
+    assert (made if name == "gomoku" else made["paper"])["games"] == 2
+    with pytest.raises(AssertionError, match="random"):
+        lab.match("other", "random", "random", game="dots2", games=2)
+
+
 @pytest.mark.parametrize("name", studies.NAMES)
 def test_a_study_has_a_page_with_figures(name: str) -> None:
     page = (Path(__file__).parent.parent / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8")

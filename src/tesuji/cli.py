@@ -23,6 +23,7 @@ from tesuji.records import GameRecord, read_records, write_safely
 from tesuji.thought import Thought
 
 if TYPE_CHECKING:
+    from tesuji.cluster import Kind
     from tesuji.run import Run, Watcher
 
 app = typer.Typer(
@@ -32,7 +33,7 @@ bench = typer.Typer(help="Measure speed.")
 app.add_typer(bench, name="bench")
 table = typer.Typer(help="Study D: a learned table of Dots and Boxes.")
 app.add_typer(table, name="table")
-cluster = typer.Typer(help="Learn and play matches on several machines, with Ray.")
+cluster = typer.Typer(help="Learn, play matches and repeat studies on several machines, with Ray.")
 app.add_typer(cluster, name="cluster")
 
 GameName = Annotated[
@@ -638,25 +639,34 @@ def _train(
     print(f"saved in {folder}: the same command goes on, `tesuji doctor {folder}` looks at it", file=sys.stderr)
 
 
-@app.command("study")
-def do_study(
-    name: Annotated[str, typer.Argument(metavar="STUDY", help="ultimate, gomoku, nogo, dots or go.")],
-    scale: Annotated[
-        float | None,
-        typer.Option(help="A fraction of the paper's games: 1 is the paper; without it, what takes a few minutes."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The study's folder; without it, runs/study-STUDY.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed plays other games; without it, 1.")] = None,
-) -> None:
-    """Repeat a paper's experiment, and write a report. The same command goes on where it stopped."""
-    from tesuji import studies
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="ultimate, gomoku, nogo, dots or go.")]
+Scale = Annotated[
+    float | None,
+    typer.Option(help="A fraction of the paper's games: 1 is the paper; without it, what takes a few minutes."),
+]
+StudyFolder = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The study's folder; without it, runs/study-STUDY.")
+]
+StudySeed = Annotated[int | None, typer.Option(help="Another seed plays other games; without it, 1.")]
 
+
+@app.command("study")
+def do_study(name: StudyName, scale: Scale = None, out: StudyFolder = None, seed: StudySeed = None) -> None:
+    """Repeat a paper's experiment, and write a report. The same command goes on where it stopped."""
+
+    def carry_out(folder: Path) -> Path:
+        from tesuji import studies
+
+        return studies.carry_out(name, folder, scale=scale, seed=seed)
+
+    _study(name, out, carry_out)
+
+
+def _study(name: str, out: Path | None, carry_out: Callable[[Path], Path]) -> None:
     folder = out or Path("runs") / f"study-{name}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        report = studies.carry_out(name, folder, scale=scale, seed=seed)
+        report = carry_out(folder)
     except KeyboardInterrupt:
         print(f"\nstopped: the same command goes on in {folder}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -676,6 +686,22 @@ Address = Annotated[
 ]
 
 
+CpusPerWorker = Annotated[int, typer.Option(help="CPUs of each of them, a thread each.")]
+GpuWorkers = Annotated[
+    int | None, typer.Option(help="Workers with a GPU; without it, as many as there is room for at any time.")
+]
+GpusPerWorker = Annotated[float, typer.Option(help="The share of a GPU that each of those has.")]
+CpusPerGpuWorker = Annotated[int, typer.Option(help="CPUs of each of those.")]
+
+
+def _kinds(workers: int | None, cpus: int, gpu_workers: int | None, gpus: float, more_cpus: int) -> "tuple[Kind, Kind]":
+    from tesuji.cluster import Kind
+
+    if gpus == 0:
+        raise ValueError("gpus-per-worker is 0: give --gpu-workers 0 where nobody should have a GPU")
+    return Kind(count=gpu_workers, cpus=more_cpus, gpus=gpus), Kind(count=workers, cpus=cpus)
+
+
 @cluster.command("train")
 def cluster_train(
     name: GameName,
@@ -684,12 +710,10 @@ def cluster_train(
     workers: Annotated[
         int | None, typer.Option(help="Workers without a GPU; without it, as many as there is room for at any time.")
     ] = None,
-    cpus_per_worker: Annotated[int, typer.Option(help="CPUs of each of them, a thread each.")] = 1,
-    gpu_workers: Annotated[
-        int | None, typer.Option(help="Workers with a GPU; without it, as many as there is room for at any time.")
-    ] = None,
-    gpus_per_worker: Annotated[float, typer.Option(help="The share of a GPU that each of those has.")] = 1.0,
-    cpus_per_gpu_worker: Annotated[int, typer.Option(help="CPUs of each of those.")] = 4,
+    cpus_per_worker: CpusPerWorker = 1,
+    gpu_workers: GpuWorkers = None,
+    gpus_per_worker: GpusPerWorker = 1.0,
+    cpus_per_gpu_worker: CpusPerGpuWorker = 4,
     preset: Preset = None,
     minutes: Minutes = None,
     changes: Changes = None,
@@ -699,16 +723,10 @@ def cluster_train(
     """Learn a game with self-play on a cluster. The same command goes on where it stopped; Ctrl-C saves."""
 
     def learn(learning: "Run", minutes: float | None, watch: "Watcher") -> None:
-        from tesuji.cluster import Kind
-        from tesuji.cluster import learn as learn_there
+        from tesuji import cluster as there
 
-        kinds = (
-            Kind(count=gpu_workers, cpus=cpus_per_gpu_worker, gpus=gpus_per_worker),
-            Kind(count=workers, cpus=cpus_per_worker),
-        )
-        if gpus_per_worker == 0:
-            raise ValueError("gpus-per-worker is 0: give --gpu-workers 0 where nobody should have a GPU")
-        learn_there(learning, address=address, kinds=kinds, minutes=minutes, watch=watch)
+        kinds = _kinds(workers, cpus_per_worker, gpu_workers, gpus_per_worker, cpus_per_gpu_worker)
+        there.learn(learning, address=address, kinds=kinds, minutes=minutes, watch=watch)
 
     _train(name, run, preset, minutes, _changes(changes, start, seed), learn)
 
@@ -733,6 +751,35 @@ def cluster_match(
 
     options = {"seed": seed, "openings": opening_plies, "move_seconds": move_seconds, "workers": workers}
     _match(there.match, (first, second), _game(game), games, sprt, out, html, options | {"address": address})
+
+
+@cluster.command("study")
+def cluster_study(
+    name: StudyName,
+    address: Address = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Workers without a GPU, and games of a match at once; without it, as many as there is room for."
+        ),
+    ] = None,
+    cpus_per_worker: CpusPerWorker = 1,
+    gpu_workers: GpuWorkers = None,
+    gpus_per_worker: GpusPerWorker = 1.0,
+    cpus_per_gpu_worker: CpusPerGpuWorker = 4,
+    scale: Scale = None,
+    out: StudyFolder = None,
+    seed: StudySeed = None,
+) -> None:
+    """Repeat a paper's experiment with self-play and matches on a cluster. `tesuji study` may go on with it."""
+
+    def carry_out(folder: Path) -> Path:
+        from tesuji import cluster as there
+
+        kinds = _kinds(workers, cpus_per_worker, gpu_workers, gpus_per_worker, cpus_per_gpu_worker)
+        return there.study(name, folder, address=address, kinds=kinds, workers=workers or None, scale=scale, seed=seed)
+
+    _study(name, out, carry_out)
 
 
 @app.command("doctor")

@@ -14,6 +14,7 @@ import numpy as np
 import tesuji
 from tesuji import table
 from tesuji.exact import margins, solve
+from tesuji.source import cores
 from tesuji.studies.lab import (
     MATCH_HEADS,
     Figure,
@@ -66,6 +67,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     minutes = lab.minutes("our recipe: preset laptop", 6)
 
     def match(model: str, opponent: str) -> dict[str, Any]:
+        """On this machine, as all matches of a table: it fills more than a hundred megabytes, and plays at once."""
         name = f"{model}-{opponent}"
         return lab.match(name, f"table:{_file(lab, model)}", opponent, game=GAME, games=2 * side, openings=0, workers=1)
 
@@ -117,7 +119,7 @@ def _learning(lab: Lab, games: int) -> dict[str, Any]:
     lab.match_file("learning").unlink(missing_ok=True)  # a step that was left begins anew: with the table as it was
     lab.match_file("learning").with_name("learning.json.journal").unlink(missing_ok=True)
     before = table.Table.load(path)
-    played = lab.match("learning", f"table:{path},learn=1", "greedy", game=GAME, games=games, openings=0)
+    played = lab.match("learning", f"table:{path},learn=1", "greedy", game=GAME, games=games, openings=0, workers=1)
     after = table.Table.load(path)
     times = {"load": [], "save": []}  # type: dict[str, list[float]]
     for _ in range(3):
@@ -174,7 +176,8 @@ def _perfect(lab: Lab, games: int) -> dict[str, Any]:
     game = tesuji.game(GAME)
     value = solve(game.start())
     values = [solve(game.start().play(edge)).margin for edge in range(game.actions)]
-    played = lab.match("perfect", "exact", f"table:{_file(lab, 'greedy')}", game=GAME, games=games, openings=0)
+    model = f"table:{_file(lab, 'greedy')}"
+    played = lab.match("perfect", "exact", model, game=GAME, games=games, openings=0, workers=cores())
     return {
         "result": value.result,
         "margin": value.margin,
@@ -196,7 +199,11 @@ def _our_matches(lab: Lab, games: int) -> dict[str, Any]:
         "table": f"table:{_file(lab, 'greedy')}",
         "greedy": "greedy",
     }
-    played = {name: lab.match(f"ours-{name}", net, theirs, game=GAME, games=games) for name, theirs in against.items()}
+    here = {"table": cores()}
+    played = {
+        name: lab.match(f"ours-{name}", net, theirs, game=GAME, games=games, workers=here.get(name))
+        for name, theirs in against.items()
+    }
     return {"matches": played, "mistakes": lab.mistakes("ours-exact")}
 
 

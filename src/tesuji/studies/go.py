@@ -75,7 +75,11 @@ def steps(lab: Lab) -> Sequence[Step]:
             {"gnugo": GNUGO} if shutil.which("gnugo") else {}
         )
         ours = f"{lab.strong(OURS, 'ours')}visits={visits}"
-        return {name: lab.match(f"ours-{name}", ours, text, game=OURS, games=games) for name, text in against.items()}
+        here = {"gnugo": all_cores()}  # it may be nowhere else
+        return {
+            name: lab.match(f"ours-{name}", ours, text, game=OURS, games=games, workers=here.get(name))
+            for name, text in against.items()
+        }
 
     return [
         Step("loop", lambda: {"lines": losses(lab.learn("paper", GAME, "paper", changes, rounds=rounds))}),

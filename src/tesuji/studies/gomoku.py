@@ -89,7 +89,7 @@ def steps(lab: Lab) -> Sequence[Step]:
 
 def _one_game(lab: Lab) -> dict[str, Any]:
     """Plain search against itself, from the empty board."""
-    played = lab.match("one-game", PLAIN, PLAIN, game=GAME, games=2, openings=0)
+    played = lab.match("one-game", PLAIN, PLAIN, game=GAME, games=2, openings=0, workers=1)
     return played | {"move_seconds": lab.records("one-game")[1].seconds}
 
 

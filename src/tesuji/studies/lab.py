@@ -10,6 +10,7 @@ FOLDER/
 import base64
 import contextlib
 import fcntl
+import functools
 import io
 import json
 import math
@@ -120,10 +121,24 @@ class Study:
 
 
 class Lab:
-    """A study in its folder."""
+    """A study in its folder.
 
-    def __init__(self, study: Study, folder: Path, *, scale: float | None = None, seed: int | None = None) -> None:
+    ``learn`` and ``match``: whatever does as ``Run.learn`` and ``arena.match`` do, for what may be played elsewhere.
+    None: this machine.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Path,
+        *,
+        scale: float | None = None,
+        seed: int | None = None,
+        learn: Callable[..., Mapping[str, Any]] | None = None,
+        match: Callable[..., arena.Match] | None = None,
+    ) -> None:
         self.study = study
+        self._learn, self._match = learn, match
         self.folder = folder.resolve()
         if "," in str(self.folder):
             raise ValueError(
@@ -278,16 +293,22 @@ class Lab:
         openings: int | None = None,
         workers: int | None = None,
     ) -> dict[str, Any]:
-        """A match's numbers. Its games are in matches/NAME.json: what is there is not played again."""
+        """A match's numbers. Its games are in matches/NAME.json: what is there is not played again.
+
+        ``workers``: so many games at once, on this machine wherever others are played, because the match measures
+        time or needs what is here. None: all cores, or whoever plays for this study.
+        """
+        play: Callable[..., arena.Match] = functools.partial(arena.match, workers=1 if games <= _FEW else workers)
+        if workers is None and self._match is not None:
+            play = self._match
         with progress(lambda records: f"{name}: {_standing(records)}") as watch:
-            played = arena.match(
+            played = play(
                 ours,
                 theirs,
                 game=game,
                 games=games,
                 seed=self.seed,
                 openings=openings,
-                workers=1 if games <= _FEW else workers,
                 out=self.match_file(name),
                 watch=watch,
             )
@@ -356,6 +377,7 @@ class Lab:
                 _TRIAL_CROWD if preset == "laptop" else {}
             )
         run = Run(self.folder / "runs" / name, game, preset, own | dict(changes))
+        learn = self._learn or Run.learn
 
         def watch(event: str, facts: Mapping[str, Any]) -> None:
             tell(event, facts)
@@ -367,11 +389,12 @@ class Lab:
             while True:
                 last = run.folder.last_metrics() if run.folder.begun else {}
                 if rounds is not None and (left := rounds - int(last.get("round", 0))) > 0:
-                    run.learn(rounds=left, watch=watch)
+                    learn(run, rounds=left, watch=watch)
                 elif minutes is not None and (not last or minutes - last["minutes"] > 0.01):
-                    run.learn(minutes=minutes - last.get("minutes", 0.0), watch=watch)
-                    if run.folder.last_metrics() == last:  # the time was too short for anything
-                        run.learn(rounds=1, watch=watch)
+                    learn(run, minutes=minutes - last.get("minutes", 0.0), watch=watch)
+                    after = run.folder.last_metrics()
+                    if after == last or not after["games"]:  # the time was too short for anything
+                        learn(run, rounds=1, watch=watch)
                 else:
                     return run.folder.metrics()
 

@@ -127,7 +127,7 @@ def _best(lab: Lab, name: str, games: int) -> dict[str, Any]:
 
 
 def _ours(lab: Lab, name: str, games: int) -> dict[str, Any]:
-    """At equal time a move; random needs none."""
+    """At equal time a move, and with the paper's visits; random needs neither. Both tell seconds a move."""
     limit = f"seconds={0.002 if lab.trial else OUR_SECONDS:g}"
     theirs = {"random": "random", "alphabeta": f"alphabeta:{limit}", "mcts": f"mcts:{limit}"}[name]
     ours = f"{lab.strong(GAME, 'ours')}{limit}"
@@ -139,6 +139,7 @@ def _ours(lab: Lab, name: str, games: int) -> dict[str, Any]:
             OPPONENTS[name],
             game=GAME,
             games=games,
+            workers=1,
         ),
     }
 

@@ -1,4 +1,4 @@
-"""Learning and matches on many machines. This module alone knows Ray.
+"""Learning on many machines.
 
     learner: this process, an ordinary run in its folder             workers: actors, on any node
       publish ───── a net, once into the object store ─────────────▶ take it between two batches
@@ -16,39 +16,30 @@ can learn from in two rounds; the learner trains only what the games on disk are
 whatever the number of workers.
 """
 
-import contextlib
-import functools
-import importlib
-import itertools
-import logging
-import os
-import platform
 import secrets
-import signal
-import socket
 import tempfile
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tesuji
-from tesuji import _core, arena, players
+from tesuji import _core
+from tesuji.cluster.connection import connected, ray_module
 from tesuji.config import Config, Crowd
 from tesuji.games import Game
 from tesuji.games import game as game_of
-from tesuji.records import GameRecord
 from tesuji.run import Run, Watcher
 from tesuji.selfplay import SelfPlaySettings
-from tesuji.source import Here, cores
+from tesuji.source import Here
 
 if TYPE_CHECKING:
     from tesuji.nets import Net
 
-__all__ = ["Kind", "connected", "learn", "match"]
+__all__ = ["Kind", "Pool", "Worker", "cpus_of", "learn"]
 
 _UNACKNOWLEDGED = 2  # batches that a worker holds before it rests
 _BATCH_LEAST = 64  # positions of a batch, where the round is small or the workers are many
@@ -60,84 +51,6 @@ _GLANCE = 0.05  # seconds between looks at workers while the learner trains
 _TEND = 2.0  # seconds between looks at the nodes
 _RECENT = 10.0  # seconds that the display's speeds are means of
 _TRIES = 4  # failures in a row of a worker, with no other at work, before the run gives up
-_STORE = 1 << 29  # bytes of the object store where we start Ray ourselves
-_CONNECT = 5.0  # seconds to reach an address
-
-
-# ── Ray ──
-
-
-def _ray() -> Any:
-    # Ray reads these when it is imported: nothing is sent home, and a worker without a GPU is nothing to warn of.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        ray = importlib.import_module("ray")
-    except ImportError:
-        raise ValueError("a cluster needs the package ray: pip install 'tesuji[cluster]'") from None
-    # It prints what it hears of raylets' deaths among our own lines, log_to_driver or not; we say that in our words.
-    inside: Any = importlib.import_module("ray._private.worker")
-    inside.print_to_stdstream = lambda *words, **more: None
-    return ray
-
-
-@contextlib.contextmanager
-def connected(address: str | None = None, *, cpus: float = 0) -> Iterator[Any]:
-    """Ray, as long as the block lasts: the cluster at ``address`` ("auto": the one that this machine is a node of), or
-    this machine alone, with at least so many CPUs to give away. Where the program is connected already it stays so."""
-    ray = _ray()
-    if ray.is_initialized():
-        yield ray
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    here = threading.current_thread() is threading.main_thread()
-    asked_to_end = signal.getsignal(signal.SIGTERM) if here else None
-    try:
-        if address == "local":
-            have = max(cores(), int(-(-cpus // 1)))
-            ray.init("local", num_cpus=have, object_store_memory=_STORE, include_dashboard=False, **quiet)
-        else:
-            _check_address(address)
-            ray.init(address, **quiet)
-    except (ConnectionError, RuntimeError) as trouble:
-        reason = str(trouble).strip().splitlines()[0] if str(trouble).strip() else type(trouble).__name__
-        raise ValueError(f"Ray does not start at {address}: {reason}") from None
-    finally:
-        if here:
-            signal.signal(signal.SIGTERM, asked_to_end)  # Ray has put its own in the way
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _check_address(address: str) -> None:
-    """Ray itself would try for minutes."""
-    if address == "auto":
-        return
-    if "://" in address:
-        raise ValueError(
-            f"{address[:60]!r} is for Ray's client, which is too slow here: give HOST:PORT, on a node of the cluster"
-        )
-    host, colon, port = address.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise ValueError(
-            f"{address[:60]!r} is no address of a Ray cluster: give HOST:PORT, such as 10.0.0.5:6379, or auto"
-        )
-    # Whatever speaks HTTP/2, as Ray's head does, answers a preface with its settings (frame type 4).
-    try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT) as line:
-            line.settimeout(_CONNECT)
-            line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
-            head = line.recv(9)
-    except OSError as trouble:
-        reason = trouble.strerror or "no answer"
-        raise ValueError(f"no Ray cluster answers at {address} ({reason}): `ray start --head` begins one") from None
-    if len(head) < 4 or head[3] != 4:
-        raise ValueError(
-            f"what answers at {address} is no Ray cluster: give the address that `ray start --head` printed"
-        )
 
 
 # ── A worker ──
@@ -161,6 +74,13 @@ class Kind:
             raise ValueError(f"a worker cannot have {self.cpus} CPUs: give 1 to 1024")
         if not 0 <= self.gpus <= 1:
             raise ValueError(f"a worker cannot have {self.gpus:g} GPUs: give a share from 0 to 1")
+
+
+def cpus_of(kinds: Sequence[Kind]) -> int:
+    """CPUs that these workers take, as far as their numbers are given."""
+    if all(kind.count == 0 for kind in kinds):
+        raise ValueError("nobody would play: give at least one worker")
+    return sum((kind.count or 0) * kind.cpus for kind in kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +141,7 @@ class Worker:
 
     def start(self, task: _Task, steps: int, net: Sequence[Any]) -> _Hello:
         """Begins to play. ``net`` holds a reference to the net's bytes."""
-        ray = _ray()
+        ray = ray_module()
         if tesuji.__version__ != task.tesuji:
             raise ValueError(f"it has tesuji {tesuji.__version__}, the learner has {task.tesuji}: install the same")
         self._task = task
@@ -250,7 +170,7 @@ class Worker:
                 self._batches.popleft()
             self._changed.notify_all()
         if steps != self._steps:
-            content = _ray().get(net[0])
+            content = ray_module().get(net[0])
             with self._changed:
                 self._news, self._steps = (content, steps), steps
         with self._changed:
@@ -631,104 +551,14 @@ def learn(
     kinds: Sequence[Kind] = (Kind(),),
     minutes: float | None = None,
     steps: int | None = None,
+    rounds: int | None = None,
     watch: Watcher | None = None,
 ) -> dict[str, Any]:
     """As ``run.learn``, with its games from workers of these kinds on the cluster at ``address``."""
     tell = watch or (lambda event, facts: None)
-    if all(kind.count == 0 for kind in kinds):
-        raise ValueError("nobody would play: give at least one worker")
 
     def pool(config: Config, net: "Net", *, steps: int, seed: int) -> Pool:
         return Pool(ray, kinds, lambda text: tell("note", {"text": text}), config, net, steps, seed)
 
-    with connected(address, cpus=sum((kind.count or 0) * kind.cpus for kind in kinds)) as ray:
-        return run.learn(minutes=minutes, steps=steps, watch=tell, source=pool)
-
-
-# ── Matches ──
-
-
-def match(
-    first: str, second: str, *, address: str | None = None, workers: int | None = None, **options: Any
-) -> arena.Match:
-    """As ``arena.match``, with its games played on the cluster at ``address``, ``workers`` at once; None: one a CPU.
-
-    The games are the same as on one machine. Files of players (``net:PATH``) travel to where they are needed.
-    """
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers is {workers}: give at least 1")
-    with connected(address, cpus=workers or 0) as ray:
-        at_once = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
-        return arena.match(first, second, elsewhere=lambda jobs: _spread(ray, jobs, at_once), **options)
-
-
-def _spread(ray: Any, jobs: Iterator[arena.Job], at_once: int) -> Generator[GameRecord, None, None]:
-    """Records in the order in which games finish. Ray plays a game again whose node died."""
-    play = ray.remote(num_cpus=1, max_retries=_TRIES - 1)(_play_there)
-    files: dict[str, list[Any]] = {}
-    asked: dict[Any, arena.Job] = {}
-    try:
-        while True:
-            for job in itertools.islice(jobs, at_once - len(asked)):
-                for text in job.players.values():
-                    path = players.read(text)[1].get("path")
-                    if path and text not in files:
-                        files[text] = [Path(path).name, ray.put(Path(path).read_bytes())]
-                asked[play.remote(job, {text: files[text] for text in job.players.values() if text in files})] = job
-            if not asked:
-                return
-            ready, _ = ray.wait(list(asked), num_returns=1, timeout=_LOOK)
-            if not ready:
-                continue
-            reference = ready[0]
-            job = asked.pop(reference)
-            try:
-                yield ray.get(reference)
-            except ray.exceptions.RayTaskError as trouble:
-                raise RuntimeError(f"game {job.number} cannot be played on the cluster: {trouble.cause}") from None
-            except ray.exceptions.RayError:
-                raise RuntimeError(
-                    f"the process that played game {job.number} died {_TRIES} times: "
-                    "the match stops, and its finished games are kept"
-                ) from None
-    finally:
-        for reference in asked:
-            ray.cancel(reference, force=True)
-
-
-def _play_there(job: arena.Job, files: Mapping[str, Sequence[Any]]) -> GameRecord:
-    """One game, on whatever machine. The record names the players as they were named to us."""
-    texts = dict(job.players)
-    for label, text in job.players.items():
-        if text in files:
-            name, content = files[text]
-            texts[label] = text.replace(players.read(text)[1]["path"], str(_local(name, content)), 1)
-    for text in texts.values():
-        _check(text, job.game)
-    return replace(arena.played(replace(job, players=texts)), players=job.players)
-
-
-@functools.cache
-def _check(text: str, game: str) -> None:
-    """A player that cannot be on this machine is no loss of a game."""
-    try:
-        who = players.player(text, game_of(game))
-    except Exception as trouble:
-        raise ValueError(f"{text.partition(':')[0]} cannot play on the node {platform.node()}: {trouble}") from None
-    close = getattr(who, "close", None)
-    if close is not None:
-        close()
-
-
-_folder: tempfile.TemporaryDirectory[str] | None = None  # of this process, for files that came with games
-
-
-def _local(name: str, content: Any) -> Path:
-    """The file that a reference leads to, in a folder of this process."""
-    global _folder
-    _folder = _folder or tempfile.TemporaryDirectory(prefix="tesuji-")
-    path = Path(_folder.name, content.hex(), name)
-    if not path.exists():
-        path.parent.mkdir()
-        path.write_bytes(_ray().get(content))
-    return path
+    with connected(address, cpus=cpus_of(kinds)) as ray:
+        return run.learn(minutes=minutes, steps=steps, rounds=rounds, watch=tell, source=pool)
