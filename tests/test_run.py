@@ -45,11 +45,6 @@ SMALL = [
 COUNTERS = ("round", "games", "positions", "steps", "minutes")
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
 def small(path: Path, *changes: str) -> Run:
     return Run(path, "dots2", changes=[*SMALL, *changes])
 

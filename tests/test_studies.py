@@ -20,8 +20,6 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-import torch
-
 from tesuji import studies
 from tesuji.run import Folder
 from tesuji.studies import dots
@@ -51,15 +49,6 @@ REQUIRED = {
         {"go-loss", "wishes-speed", "ours-curve"},
     ),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Networks as small as these gain nothing by threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
