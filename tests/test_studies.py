@@ -342,12 +342,20 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def test_ctrl_c_saves_the_run_under_way(lab: Lab) -> None:
-    ask = threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    ask.start()
+    folder = Folder(lab.folder / "runs" / "run")
+
+    def ask() -> None:
+        """Ctrl-C after the first round."""
+        end = time.monotonic() + 60
+        while not folder.last_metrics() and time.monotonic() < end:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
     with pytest.raises(KeyboardInterrupt):
         lab.learn("run", "gomoku3", "laptop", {}, minutes=5)
-    ask.join()
-    folder = Folder(lab.folder / "runs" / "run")
+    asking.join()
     assert folder.saved
     saved = int(folder.last_metrics()["round"])
     assert saved > 0
