@@ -19,7 +19,7 @@ play: build
 	@$(BIN)/tesuji play $(GAME)
 
 test: $(VENV)/test-ready build check sanitize
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 build: $(VENV)/built
 

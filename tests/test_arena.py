@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import Command
+from test_cli import refused
 
 import tesuji
 from tesuji import arena, players, reports
@@ -23,10 +25,6 @@ from tesuji.ratings import bradley_terry, elo_of, estimate, llr, score_of, sprt
 from tesuji.records import GameRecord, Journal, read_records
 
 TESUJI = [sys.executable, "-m", "tesuji.cli"]
-
-
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*TESUJI, *words], capture_output=True, text=True, timeout=60, check=False)
 
 
 # ── Elo ──
@@ -362,7 +360,7 @@ def test_quick_players_play_the_same_games_with_a_limit_of_time() -> None:
 # ── Files ──
 
 
-def test_records_come_back_from_the_file_and_replay(tmp_path: Path) -> None:
+def test_records_come_back_from_the_file_and_replay(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "match.json"
     played = tesuji.match("mcts:visits=20", "random", game="go5:komi=0.5", games=4, workers=1, out=file)
     heading, records = read_records(file)
@@ -374,12 +372,12 @@ def test_records_come_back_from_the_file_and_replay(tmp_path: Path) -> None:
         assert record.states()[-1].result == record.result
         assert record.numbers == {"komi": 0.5}
         assert len(record.moves) == len(record.seconds) == len(record.visits) == len(record.values)
-    listed = run("replay", str(file))
+    listed = command("replay", str(file))
     assert listed.stdout.count("played out") == 4
-    shown = run("replay", str(file), "--number", "2")
+    shown = command("replay", str(file), "--number", "2")
     assert "First: B, random" in shown.stdout
     assert str(played.games[1].states()[-1]) in shown.stdout
-    boards = run("replay", str(file), "--number", "2", "--boards")
+    boards = command("replay", str(file), "--number", "2", "--boards")
     assert all(str(state) in boards.stdout for state in played.games[1].states())
 
 
@@ -475,7 +473,7 @@ def wait_for_lines(path: Path, count: int) -> None:
 LONG = ("match", "mcts:visits=400", "mcts:visits=300", "--game", "go7")
 
 
-def test_a_match_that_was_killed_loses_only_the_games_in_flight(tmp_path: Path) -> None:
+def test_a_match_that_was_killed_loses_only_the_games_in_flight(tmp_path: Path, command: Command) -> None:
     file, journal = tmp_path / "match.json", tmp_path / "match.json.journal"
     words = (*LONG, "--games", "16", "--workers", "2", "--out", str(file))
     match = Marked(*words)
@@ -485,7 +483,7 @@ def test_a_match_that_was_killed_loses_only_the_games_in_flight(tmp_path: Path) 
     assert match.gone()  # the workers too
     _, before = read_records(journal)
     assert 4 <= len(before) < 16
-    done = run(*words)
+    done = command(*words)
     assert done.returncode == 0, done.stderr
     assert f"{len(before)} of 16 games were played before" in done.stderr
     _, after = read_records(file)
@@ -515,11 +513,11 @@ def test_ctrl_c_tells_the_score_so_far_and_leaves_nothing_running(
     assert 3 <= len(read_records(file)[1]) < 400
 
 
-def test_two_matches_do_not_write_one_file(tmp_path: Path) -> None:
+def test_two_matches_do_not_write_one_file(tmp_path: Path, command: Command) -> None:
     words = (*LONG, "--games", "400", "--workers", "1", "--out", str(tmp_path / "match.json"))
     match = Marked(*words)
     wait_for_lines(tmp_path / "match.json.journal", 2)
-    second = run(*words)
+    second = command(*words)
     match.process.kill()
     match.process.communicate()
     assert second.returncode == 2
@@ -566,9 +564,9 @@ def test_reports_escape_all_text() -> None:
 # ── The command line ──
 
 
-def test_the_commands_print_their_figures(tmp_path: Path) -> None:
+def test_the_commands_print_their_figures(tmp_path: Path, command: Command) -> None:
     page = tmp_path / "match.html"
-    done = run(
+    done = command(
         *["match", "mcts:visits=50", "random", "--game", "gomoku6x4", "--games", "6", "--sprt", "0,50", "--html"],
         str(page),
     )
@@ -577,7 +575,7 @@ def test_the_commands_print_their_figures(tmp_path: Path) -> None:
     assert "SPRT           undecided" in done.stdout
     assert page.read_text().startswith("<!doctype html>")
     page.unlink()
-    done = run(
+    done = command(
         *["tournament", "mcts:visits=50", "random", "random", "--game", "gomoku3", "--games", "2", "--html"],
         str(page),
     )
@@ -610,13 +608,8 @@ def test_the_commands_print_their_figures(tmp_path: Path) -> None:
         ("match random random --move-seconds 0", "move_seconds is 0: give a number above 0"),
     ],
 )
-def test_bad_input_gets_one_sentence(words: str, sentence: str) -> None:
-    done = run(*words.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("tesuji: ")
-    assert done.stderr.count("\n") == 1
-    assert sentence in done.stderr
+def test_bad_input_gets_one_sentence(words: str, sentence: str, command: Command) -> None:
+    refused(command(*words.split()), sentence)
 
 
 def test_a_list_of_openings_is_checked() -> None:

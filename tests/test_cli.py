@@ -1,4 +1,4 @@
-"""The command line as a user types it: a real process each time."""
+"""The command line as a user types it. Most refusals come without a process of their own."""
 
 import contextlib
 import os
@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import Command
 
 TESUJI = [sys.executable, "-m", "tesuji.cli"]
 
@@ -77,8 +78,19 @@ def test_bench_rules_prints_a_row_with_openspiel_beside() -> None:
         (["games", "--nosuch"], "No such option: --nosuch"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_exit_code_2(words: list[str], sentence: str) -> None:
-    done = run(*words)
+def test_bad_input_gets_one_sentence_and_exit_code_2(words: list[str], sentence: str, command: Command) -> None:
+    refused(command(*words), sentence)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"), [(["games", "go8"], "there is no game 'go8'"), (["nosuch"], "No such command 'nosuch'")]
+)
+def test_a_process_refuses_as_its_function_does(words: list[str], sentence: str) -> None:
+    refused(run(*words), sentence)
+
+
+def refused(done: subprocess.CompletedProcess[str], sentence: str) -> None:
+    """By one sentence, and nothing else."""
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("tesuji: ")

@@ -46,7 +46,14 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short run of a game whose results depend on the moves."""
     path = tmp_path_factory.mktemp("run") / "gomoku3"
     changes = ["net.channels=4", "net.blocks=1", "selfplay.visits=4", "selfplay.fast_visits=2", "selfplay.games=32"]
-    changes += ["selfplay.threads=1", "selfplay.opening_share=1", "train.batch=16", "replay.ratio=1", "run.arena=0"]
+    changes += [
+        "selfplay.threads=1",
+        "selfplay.opening_share=1",
+        "selfplay.candidates=false",
+        "train.batch=16",
+        "replay.ratio=1",
+        "run.arena=0",
+    ]
     Run(path, "gomoku3", changes=[*changes, "run.positions=300", "run.device=cpu"]).learn(steps=40)
     return path
 

@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 from boards import board, place
+from conftest import Command
+from test_cli import refused
 
 import tesuji
 from tesuji import _core, exact
@@ -340,11 +342,6 @@ def test_bad_arguments_get_a_sentence() -> None:
 # ── The command ──
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tesuji.cli", "solve", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
 def rows(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         with contextlib.suppress(ValueError):
@@ -352,8 +349,8 @@ def rows(text: str) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def test_the_command_tells_all() -> None:
-    done = run("dots2", "0 2")
+def test_the_command_tells_all(command: Command) -> None:
+    done = command("solve", "dots2", "0 2")
     assert done.returncode == 0
     told = dict(rows(done.stdout))
     assert told["result"] == "First wins"
@@ -362,8 +359,8 @@ def test_the_command_tells_all() -> None:
     assert told["best"].split()
 
 
-def test_the_command_says_unknown() -> None:
-    told = dict(rows(run("go9", "--nodes", "100").stdout))
+def test_the_command_says_unknown(command: Command) -> None:
+    told = dict(rows(command("solve", "go9", "--nodes", "100").stdout))
     assert told["result"] == "unknown"
     assert told["why"] == "the limit of 100 nodes was met"
 
@@ -379,13 +376,8 @@ def test_the_command_says_unknown() -> None:
         (["dots3", "--seconds", "soon"], "--seconds"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_exit_code_2(words: list[str], sentence: str) -> None:
-    done = run(*words)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("tesuji: ")
-    assert done.stderr.count("\n") == 1
-    assert sentence in done.stderr
+def test_bad_input_gets_one_sentence_and_exit_code_2(words: list[str], sentence: str, command: Command) -> None:
+    refused(command("solve", *words), sentence)
 
 
 def test_ctrl_c_stops_a_long_solve() -> None:

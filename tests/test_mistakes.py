@@ -1,8 +1,6 @@
 """Moves judged by the exact solvers."""
 
 import random
-import subprocess
-import sys
 
 import tesuji
 from tesuji.exact import margins
@@ -80,19 +78,15 @@ def test_what_cannot_be_solved_is_not_judged():
     assert accounts["B", 0].rate is None
 
 
-def test_the_command(tmp_path):
-    def run(*words):
-        command = [sys.executable, "-m", "tesuji.cli", *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
+def test_the_command(tmp_path, command):
     file = str(tmp_path / "games.json")
-    assert run("match", "random", "exact", "--game", "dots2", "--games", "4", "--out", file).returncode == 0
-    told = run("mistakes", file)
+    assert command("match", "random", "exact", "--game", "dots2", "--games", "4", "--out", file).returncode == 0
+    told = command("mistakes", file)
     assert told.returncode == 0
     rows = {line[:11].strip(): line[11:].split() for line in told.stdout.splitlines() if " as " in line}
     assert rows["B as First"][2:] == ["0", "(0.00%)", "0", "(0.00%)"]
     assert rows["B as Second"][2:] == ["0", "(0.00%)", "0", "(0.00%)"]
     assert int(rows["A as First"][4]) > 0
-    missing = run("mistakes", str(tmp_path / "none.json"))
+    missing = command("mistakes", str(tmp_path / "none.json"))
     assert (missing.returncode, missing.stderr.count("\n")) == (2, 1)
     assert "cannot be read" in missing.stderr

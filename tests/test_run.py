@@ -45,11 +45,6 @@ SMALL = [
 COUNTERS = ("round", "games", "positions", "steps", "minutes")
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
 def small(path: Path, *changes: str) -> Run:
     return Run(path, "dots2", changes=[*SMALL, *changes])
 
@@ -244,12 +239,12 @@ from tesuji.run import Run
 
 folder, changes = sys.argv[1], sys.argv[2:]
 for line in sys.stdin:
-    early, late = map(float, line.split())
+    early, rounds, late = map(float, line.split())
     seeing, telling = os.pipe()
     child = os.fork()
     if child == 0:
         def watch(event, facts):
-            if event == "begin":
+            if event in ("begin", "round"):
                 os.write(telling, json.dumps(facts).encode() + b"\\n")
         try:
             Run(folder, "dots2", changes=changes).learn(minutes=1, watch=watch)
@@ -257,15 +252,15 @@ for line in sys.stdin:
             os.write(telling, json.dumps({"trouble": repr(trouble)}).encode() + b"\\n")
         os._exit(1)
     os.close(telling)
-    if early:
-        time.sleep(early)
-    else:
-        said = os.read(seeing, 1 << 16)
-        time.sleep(late)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    print(said.decode().strip() if not early else "{}", flush=True)
-    os.close(seeing)
+    with os.fdopen(seeing) as lines:
+        if early:
+            time.sleep(early)
+        else:
+            told = [lines.readline() for _ in range(1 + int(rounds))]
+            time.sleep(late)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    print("{}" if early else next((line for line in told if "trouble" in line), told[0]).strip(), flush=True)
 """
 
 
@@ -281,9 +276,9 @@ def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path: Path) -> None:
         assert zygote.stdout is not None
         for kill in range(16):
             on_disk = frames_on_disk(path) if path.exists() else b""
-            # Every fourth dies while it starts, the others after that.
-            early, late = (chance.uniform(0.02, 0.5), 0.0) if kill % 4 == 3 else (0.0, chance.uniform(0.2, 1.5))
-            zygote.stdin.write(f"{early} {late}\n")
+            # Every fourth dies while it starts, the others some rounds after that, and a while.
+            early = chance.uniform(0.02, 0.5) if kill % 4 == 3 else 0.0
+            zygote.stdin.write(f"{early} {chance.randint(0, 4)} {chance.uniform(0.0, 0.4)}\n")
             zygote.stdin.flush()
             now = json.loads(zygote.stdout.readline())
             assert "trouble" not in now, now

@@ -350,14 +350,11 @@ def answered(search: tesuji.Search) -> list[int]:
 def test_candidates_are_enough_for_proofs(name: str, rule: str) -> None:
     """Searches that look only at candidates prove what minimax over all moves says, and ask less."""
     book, game, asked = Book(), tesuji.game(name), [0, 0]
-    for seed in range(6):
-        state = late(game, seed)
-        for candidates in (False, True):
-            search = tesuji.Search(
-                game, [state], visits=100_000, rule=rule, considered=100, seed=seed, candidates=candidates
-            )
-            asked[candidates] += sum(answered(search))
-            thought = search.thoughts()[0]
+    states = [late(game, seed) for seed in range(6)]
+    for candidates in (False, True):
+        search = tesuji.Search(game, states, visits=100_000, rule=rule, considered=100, seed=1, candidates=candidates)
+        asked[candidates] = sum(answered(search))
+        for state, thought in zip(states, search.thoughts(), strict=True):
             assert thought.proven == book.value(state) or thought.stop == "only"
             assert book.value(state.play(thought.action)) == book.value(state)
     assert asked[1] < asked[0] or name == "gomoku3"  # where a row of three leaves little to choose

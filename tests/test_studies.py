@@ -20,8 +20,6 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-import torch
-
 from tesuji import studies
 from tesuji.run import Folder
 from tesuji.studies import dots
@@ -51,15 +49,6 @@ REQUIRED = {
         {"go-loss", "wishes-speed", "ours-curve"},
     ),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Networks as small as these gain nothing by threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -366,12 +355,20 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def test_ctrl_c_saves_the_run_under_way(lab: Lab) -> None:
-    ask = threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    ask.start()
+    folder = Folder(lab.folder / "runs" / "run")
+
+    def ask() -> None:
+        """Ctrl-C after the first round."""
+        end = time.monotonic() + 60
+        while not folder.last_metrics() and time.monotonic() < end:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
     with pytest.raises(KeyboardInterrupt):
         lab.learn("run", "gomoku3", "laptop", {}, minutes=5)
-    ask.join()
-    folder = Folder(lab.folder / "runs" / "run")
+    asking.join()
     assert folder.saved
     saved = int(folder.last_metrics()["round"])
     assert saved > 0

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import interrupt, run, start
+from conftest import Command
+from test_cli import interrupt, refused, run, start
 
 import tesuji
 from tesuji.players import Player
@@ -355,14 +356,12 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
         (["show", "{here}"], "is not a table of Tesuji"),
     ],
 )
-def test_bad_input_gets_one_sentence(words: list[str], sentence: str, small: Path, tmp_path: Path) -> None:
+def test_bad_input_gets_one_sentence(
+    words: list[str], sentence: str, small: Path, tmp_path: Path, command: Command
+) -> None:
     before = small.read_bytes()
     names = {"tmp": tmp_path, "small": small, "here": __file__}
-    done = run("table", *(word.format(**names) for word in words))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("tesuji: ")
-    assert done.stderr.count("\n") == 1
-    assert sentence in done.stderr
+    refused(command("table", *(word.format(**names) for word in words)), sentence)
     assert os.listdir(tmp_path) == []
     assert small.read_bytes() == before
 

@@ -61,7 +61,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     learned = lab.count(
         "steps of training, each network of the wish list", 4_000, least=2 if lab.trial else 40, paper="–"
     )
-    seconds = 0.2 if lab.trial else max(3.0, round(60 * lab.scale, 1))
+    seconds = 0.05 if lab.trial else max(3.0, round(60 * lab.scale, 1))
     lab.setting("a measurement of speed", "–", f"{seconds:g} s")
     boards = lab.minutes("learning on 13×13 and 19×19, each", 60)
     minutes = lab.minutes("our recipe: preset laptop", 240)

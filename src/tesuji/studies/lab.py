@@ -263,9 +263,9 @@ class Lab:
         """Whether the scale is so small that a study only shows that it works: searches and batches are cut too."""
         return self.scale < _TRIAL
 
-    def minutes(self, what: str, full: float, *, least: float = 0.02) -> float:
-        """So many minutes of learning at this scale."""
-        here = max(least, round(full * self.scale, 3))
+    def minutes(self, what: str, full: float) -> float:
+        """So many minutes of learning at this scale; about a second at least, and less for a mere trial."""
+        here = max(0.005 if self.trial else 0.02, round(full * self.scale, 3))
         self.setting(what, "–", f"{here:g} minutes")
         return here
 

@@ -27,6 +27,7 @@ EVALUATION = 10  # games
 MOST, SHARE = 81, 0.8  # dynamic simulation
 EPOCHS, LOWER_AT = 100, (0.5, 0.8)  # the rate halves after so many of them
 PLIES = 50
+BLOCKS = 16
 WIDE = 128  # channels at full scale: the paper says how deep its network is, not how wide
 NARROW = 16
 OPPONENTS = {"random": "random", "alphabeta": "alphabeta:depth=4", "mcts": "mcts:study=ultimate"}
@@ -39,8 +40,9 @@ def steps(lab: Lab) -> Sequence[Step]:
     games = lab.count("self-play games an iteration", 1_000, least=4)
     epochs = 4 if lab.trial else EPOCHS
     channels = WIDE if lab.scale >= 0.1 else NARROW // 4 if lab.trial else NARROW
+    blocks = 2 if lab.trial else BLOCKS
     lab.setting("epochs of training an iteration", f"{EPOCHS}", f"{epochs}")
-    lab.setting("residual blocks, channels", "16, not said", f"16, {channels}")
+    lab.setting("residual blocks, channels", f"{BLOCKS}, not said", f"{blocks}, {channels}")
     lab.setting("simulations a move", f"27 to {MOST}", f"{_most(lab) // 3} to {_most(lab)}")
     lab.setting("games of an evaluation", f"{EVALUATION}", f"{_evaluation(lab)}")
     final = lab.count("games of the last best network and of ours", 100, least=2 if lab.trial else 20, even=True)
@@ -48,6 +50,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     positions = games * PLIES
     window = positions + 2 * MOST  # those of an iteration; whole games are forgotten, and a few may be left over
     changes: dict[str, object] = {
+        "net.blocks": blocks,
         "net.channels": channels,
         "run.positions": positions,
         "run.gate_games": _evaluation(lab),
