@@ -316,3 +316,30 @@ def test_texts_of_the_player_that_are_refused(go5: Path) -> None:
     }.items():
         with pytest.raises(ValueError, match=sentence):
             tesuji.player(text, tesuji.game("go5"))
+
+
+def test_the_player_plans_what_its_seconds_are_worth(go5: Path) -> None:
+    """Gumbel shares out a number of visits: the first search feels its way, the next ones use the whole time."""
+    game = tesuji.game("go5")
+    state, player = game.start(), tesuji.player(f"net:{go5},seconds=0.3", game)
+    for _ in range(3):
+        thought = player.think(state)
+        assert 0.2 < thought.seconds < 0.6
+        assert sum(thought.visits.values()) > 32
+        assert thought.stop in ("visits", "seconds")
+        state = state.play(thought.action)
+    few = tesuji.player(f"net:{go5},seconds=30,visits=40", game).think(game.start())
+    assert (sum(few.visits.values()), few.stop) == (39, "visits")
+    assert few.seconds < 5
+
+
+def test_the_rule_of_the_player_suits_its_temperature(go5: Path) -> None:
+    """Gumbel looks at sixteen moves in turn; PUCT goes where visits are, which is what a temperature draws by."""
+    game = tesuji.game("go5")
+
+    def visits(options: str) -> list[int]:
+        return sorted(tesuji.player(f"net:{go5},visits=200{options}", game).think(game.start()).visits.values())
+
+    assert visits("") == visits(",rule=gumbel")
+    assert visits(",temperature=0.5,seed=1") == visits(",rule=puct")
+    assert visits(",rule=puct") != visits("")

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shlex
-import shutil
 import signal
 import sys
 import time
@@ -18,7 +17,7 @@ from tesuji.protocols import engine
 from tesuji.protocols.gomocup import GomocupPlayer
 from tesuji.protocols.gtp import GtpPlayer
 
-GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
+GNUGO = engine.find_program("gnugo")
 needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
 LEVEL_1 = "gtp:gnugo --mode gtp --chinese-rules --capture-all-dead --positional-superko --seed 1 --level 1"
 

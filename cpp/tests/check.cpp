@@ -10,6 +10,7 @@
 #include "../../examples/connect_four.hpp"
 #include "../core/laws.hpp"
 #include "../games/all.hpp"
+#include "../net/residual.hpp"
 #include "../search/alphabeta.hpp"
 #include "../search/exact/exact.hpp"
 #include "../search/forest.hpp"
@@ -153,6 +154,7 @@ void plays_itself(const AnyGame& game) {
   const auto crew = std::make_shared<Crew>(2);
   SelfPlaySettings settings;
   settings.search.visits = 4;
+  settings.search.candidates = true;
   settings.search.choose.rule = game.spec.actions % 2 ? Rule::gumbel : Rule::puct;
   settings.full_share = 0.5;
   settings.fast_visits = 2;
@@ -183,6 +185,35 @@ void plays_itself(const AnyGame& game) {
   if (!sound) std::printf("%-15s SELF-PLAY GIVES NO SOUND SAMPLES\n", game.spec.name.c_str());
 }
 
+/// A net of random weights says the same of boards one by one and together.
+bool net_answers(int rows, int cols) {
+  NetShape shape{rows, cols, 5, 16, 2, 9, 7, 6, 1, {}};
+  for (int action = shape.cells(); action >= 0; --action) shape.order.push_back(action);
+  Random random(7);
+  std::vector<std::vector<float>> weights;
+  const auto add = [&](int outputs, int inputs) {
+    for (const int size : {outputs * inputs, outputs}) {
+      auto& list = weights.emplace_back(size);
+      for (float& w : list) w = static_cast<float>(random.real() - 0.5) / static_cast<float>(std::sqrt(inputs));
+    }
+  };
+  add(16, 5 * 9);
+  for (int i = 0; i < 4; ++i) add(16, 16 * 9);
+  add(9, 16), add(1, 9), add(7, 16), add(6, 14), add(3, 6), add(1, 6);
+  const ResidualNet net(shape, {weights.begin(), weights.end()});
+  const int boards = 30, actions = shape.cells() + 1, size = 5 * shape.cells();
+  std::vector<float> planes(boards * size), policy(boards * actions), value(boards), alone(actions);
+  for (float& plane : planes) plane = static_cast<float>(random.below(2));
+  net.answer(planes.data(), boards, policy.data(), value.data());
+  bool same = true;
+  for (int b = 0; b < boards; ++b) {
+    float own;
+    net.answer(planes.data() + b * size, 1, alone.data(), &own);
+    same = same && own == value[b] && std::equal(alone.begin(), alone.end(), policy.begin() + b * actions);
+  }
+  return same && std::abs(value[0]) < 1 && value[0] != value[1];
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -196,6 +227,11 @@ int main(int count, char** words) {
     const bool works = crew_works(threads);
     ++(works ? passed : failed);
     if (!works) std::printf("A CREW OF %d LOSES WORK\n", threads);
+  }
+  for (const auto& [rows, cols] : {std::pair(3, 3), {4, 9}, {8, 8}, {9, 9}, {15, 15}}) {
+    const bool works = net_answers(rows, cols);
+    ++(works ? passed : failed);
+    if (!works) std::printf("A NET OF %d × %d CELLS DOES NOT KNOW ITS OWN MIND\n", rows, cols);
   }
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);

@@ -7,7 +7,7 @@ from tesuji import players
 from tesuji._core import Game, State
 from tesuji.evaluate import Evaluator, shared_evaluator
 from tesuji.games import family
-from tesuji.netplayer import shipped
+from tesuji.netplayer import C_PUCT, shipped
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
@@ -46,7 +46,7 @@ class Analysis:
             encoding = self._net.info.encoding
         settings = SearchSettings(
             rule="puct" if self._net else "uct",
-            c=options.get("c", 1.5 if self._net else 1.0),
+            c=options.get("c", C_PUCT if self._net else 1.0),
             fpu=options.get("fpu", 0.2),
             leaves=options.get("leaves") or (8 if self._net else 1),
             transpositions=game.transposes,

@@ -764,7 +764,8 @@ class _Session:
     # ── Strength ──
 
     def _player(self, steps: int) -> str:
-        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits}"
+        rule = self._config.selfplay.rule
+        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits},rule={rule}"
 
     def _match(self, steps: int, opponent: str, games: int) -> arena.Match:
         def watch(records: Mapping[int, GameRecord], total: int) -> None:

@@ -15,7 +15,7 @@ import weakref
 
 from tesuji.players import Forfeit
 
-__all__ = ["PATIENCE", "Engine", "kill_all"]
+__all__ = ["PATIENCE", "Engine", "find_program", "kill_all"]
 
 PATIENCE = 60.0  # seconds that a guest has for a move where nobody says otherwise
 
@@ -40,6 +40,12 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def find_program(name: str) -> str | None:
+    """The path of a program that can be run; None where there is none."""
+    found = shutil.which(name)
+    return found or (None if os.sep in name else shutil.which(name, path=_GAMES))
+
+
 class Engine:
     """The process. It starts with the first line that is sent."""
 
@@ -50,9 +56,7 @@ class Engine:
             raise ValueError(f"the command {command[:60]!r} has an open quotation mark") from None
         if not words:
             raise ValueError("there is no command: give a program after the colon, such as gtp:gnugo --mode gtp")
-        program = shutil.which(words[0])
-        if program is None and os.sep not in words[0]:
-            program = shutil.which(words[0], path=_GAMES)
+        program = find_program(words[0])
         if program is None:
             raise ValueError(f"there is no program {words[0][:60]!r} that can be run: install it, or give its path")
         self._words = [program, *words[1:]]

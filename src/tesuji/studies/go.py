@@ -1,13 +1,13 @@
 """Study W: Go from scratch in the style of AlphaGo Zero: the tutorial's loop, then its wish list, item by item."""
 
 import functools
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import tesuji
 from tesuji import _core, bench
+from tesuji.protocols.engine import find_program
 from tesuji.source import cores as all_cores
 from tesuji.studies.lab import (
     MATCH_HEADS,
@@ -72,7 +72,7 @@ def steps(lab: Lab) -> Sequence[Step]:
 
     def our_matches() -> dict[str, Any]:
         against = {"mcts": f"mcts:visits={50 if lab.trial else 1000}"} | (
-            {"gnugo": GNUGO} if shutil.which("gnugo") else {}
+            {"gnugo": GNUGO} if find_program("gnugo") else {}
         )
         ours = f"{lab.strong(OURS, 'ours')}visits={visits}"
         here = {"gnugo": all_cores()}  # it may be nowhere else

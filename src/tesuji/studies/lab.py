@@ -423,7 +423,7 @@ class Lab:
 
         c = Run(self.folder / "runs" / run).config.selfplay
         options = {"visits": visits, "c": c.c, "fpu": c.fpu, "candidates": c.candidates, **more}
-        return f"net:{net}," + ",".join(f"{key}={value:g}" for key, value in options.items())
+        return f"net:{net},rule={c.rule}," + ",".join(f"{key}={value:g}" for key, value in options.items())
 
     def best_net(self, run: str) -> str:
         """The best network of a run with a gate, which keeps it beside the newest."""
