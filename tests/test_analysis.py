@@ -155,12 +155,12 @@ def test_every_game_has_a_best_player(name: str) -> None:
     assert best_player(game) in ("net", text)
 
 
-def test_a_net_that_is_outplayed_is_not_the_best_player() -> None:
-    """Where the classical player is ahead, or perfect, he is the one; the net is there for those who ask for it."""
-    assert {name: best_player(tesuji.game(name)) for name in ("go9", "ultimate", "dots3", "dots5")} == {
+def test_a_net_is_the_best_player_unless_there_is_a_perfect_one() -> None:
+    assert {name: best_player(tesuji.game(name)) for name in ("go9", "ultimate", "dots3", "dots4", "go13")} == {
         "go9": "net",
-        "ultimate": "mcts:seconds=1",
+        "ultimate": "net",
         "dots3": "exact",
-        "dots5": "alphabeta:seconds=1",
+        "dots4": "alphabeta:seconds=1",
+        "go13": "mcts:seconds=1",
     }
-    assert has_net(tesuji.game("dots5"))
+    assert has_net(tesuji.game("dots3"))

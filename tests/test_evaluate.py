@@ -313,6 +313,8 @@ def test_texts_of_the_player_that_are_refused(go5: Path) -> None:
         f"net:{go5},rule=best": "there is no rule 'best' of net",
         f"net:{go5},temperature=-1": "temperature is -1",
         f"net:{go5},threads=0": "threads is 0",
+        f"net:{go5},seconds=0": "seconds is 0",
+        f"net:{go5},seconds=-1": "seconds is -1",
     }.items():
         with pytest.raises(ValueError, match=sentence):
             tesuji.player(text, tesuji.game("go5"))
@@ -328,6 +330,9 @@ def test_the_player_plans_what_its_seconds_are_worth(go5: Path) -> None:
         assert sum(thought.visits.values()) > 32
         assert thought.stop in ("visits", "seconds")
         state = state.play(thought.action)
+    hasty = tesuji.player(f"net:{go5}", game)
+    assert hasty.think(game.start(), 1e-6).action in game.start().legal()  # type: ignore[call-arg]
+    assert 395 < sum(hasty.think(game.start()).visits.values()) < 410  # a limit is of one move alone
     few = tesuji.player(f"net:{go5},seconds=30,visits=40", game).think(game.start())
     assert (sum(few.visits.values()), few.stop) == (39, "visits")
     assert few.seconds < 5

@@ -19,8 +19,6 @@ _OWNERSHIP_GAMES = 400
 # Where looking ahead move by move beats random games, each a tenth of a second a move: by 8–0 in gomoku15, dots4 and
 # dots5, 7–1 in nogo9, 5–3 in gomoku6x4, with 6 draws 2–0 in gomoku8. It loses 8–0 in go9, and 5–0 in ultimate.
 _ALPHABETA = {"gomoku", "nogo", "dots"}
-# Games whose net is not yet ahead of the best classical player: docs/results.md has the matches.
-_OUTPLAYED = {"ultimate", "gomoku8", "gomoku15", "dots5"}
 # Dots and Boxes with no more edges are known whole, by a table that is made in half a second.
 _TABLE_EDGES = 24
 
@@ -125,8 +123,7 @@ def has_net(game: Game) -> bool:
 def best_player(game: Game) -> str:
     """The text of the best player that is at hand for a game: the exact one, the net that ships, or another."""
     classical = best_classical(game)
-    outplayed = game.name in _OUTPLAYED or classical == "exact"
-    return "net" if has_net(game) and not outplayed else classical
+    return "net" if has_net(game) and classical != "exact" else classical
 
 
 def best_classical(game: Game) -> str:

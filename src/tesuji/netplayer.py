@@ -15,11 +15,13 @@ from tesuji.thought import Thought
 
 __all__ = ["C_PUCT", "NetPlayer", "shipped"]
 
-C_PUCT = 0.6
-"""How much the unknown attracts where nets guide PUCT: against 1.5 worth 76 ± 62 Elo in ultimate, 61 ± 70 in nogo9, and
-nothing that can be measured in the others (docs/log.md)."""
+C_PUCT = 1.0
+"""How much the unknown attracts where nets guide PUCT. Less is better with a good net (docs/log.md), but then a net
+that knows nothing never looks beyond its first move."""
 
+_VISITS = 400  # where nobody says how many, nor how long
 _FEW_VISITS = 32  # too few to measure a speed by less
+_NO_LIMIT = 2**31 - 1
 
 
 def shipped(game: Game) -> Path:
@@ -72,17 +74,17 @@ class NetPlayer:
             rule = "gumbel" if temperature == 0 else "puct"  # shares of visits are what a temperature draws by
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
-        if visits is None:
-            visits = 400 if seconds is None else 2**31 - 1
-        self._visits = visits
-        self._seconds = seconds if rule == "gumbel" else None
+        if seconds == 0:
+            raise ValueError("seconds is 0: give a number above 0")
+        self._visits, self._seconds = visits, seconds
+        self._plans = rule == "gumbel"
         self._speed = 0.0  # visits a second, as far as it is known
         if leaves is None:
             # Batches are faster than single leaves, but a small search should see each answer before it goes on.
-            leaves = max(1, min(8, visits // 32))
+            leaves = max(1, min(8, (visits or _VISITS) // 32))
         settings = SearchSettings(
-            visits=visits,
-            seconds=seconds or 0.0,
+            visits=_VISITS if visits is None else visits,  # every search is told its own
+            seconds=0.0 if seconds is None else seconds,
             rule=rule,  # type: ignore[arg-type]
             c=c,
             fpu=fpu,
@@ -99,34 +101,41 @@ class NetPlayer:
         encoding = self._evaluator.info.encoding
         self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
 
-    def think(self, state: State) -> Thought:
-        return finished(self.thinking(state))
+    def think(self, state: State, seconds: float | None = None) -> Thought:
+        """``seconds``: a further limit, of this move alone."""
+        return finished(self.thinking(state, seconds))
 
-    def thinking(self, state: State) -> Steps:
+    def thinking(self, state: State, seconds: float | None = None) -> Steps:
         check_ongoing(state)
         self._search.continue_from(0, state, reuse=self._reuse)
-        yield from self._grow() if self._seconds is None else self._grow_for(self._seconds)
+        yield from self._grow(min((limit for limit in (seconds, self._seconds) if limit is not None), default=None))
+        return self.seen(state)
+
+    def seen(self, state: State) -> Thought:
+        """What its search of this state, which may be under way, has found so far."""
         return self._draw(self._search.thoughts()[0], state)
 
-    def _grow(self) -> Iterator[None]:
-        for leaves in self._search:
-            leaves.answer(*self._answer(leaves.planes))
-            yield
-
-    def _grow_for(self, seconds: float) -> Iterator[None]:
+    def _grow(self, seconds: float | None) -> Iterator[None]:
         """Gumbel's rounds share out a number of visits: so many as the seconds are worth at the speed that was seen."""
-        until = time.perf_counter() + seconds
-        while (left := until - time.perf_counter()) > seconds / 4:
-            before, began = self._search.visits(0), time.perf_counter()
-            if before >= self._visits:
-                return
-            planned = max(_FEW_VISITS, int(self._speed * left))
-            self._search.extend(0, visits=min(planned, self._visits - before), seconds=left)
-            yield from self._grow()
-            made, spent = self._search.visits(0) - before, time.perf_counter() - began
-            self._speed = made / spent if made >= _FEW_VISITS else self._speed
+        most = self._visits or (_VISITS if seconds is None else _NO_LIMIT)
+        began = time.perf_counter()
+        while (before := self._search.visits(0)) < most:
+            planned, left = most - before, None
+            now = time.perf_counter()
+            if seconds is not None:
+                left = max(0.001, began + seconds - now)
+                if left <= seconds / 4 and before > 0:
+                    return
+                if self._plans:
+                    planned = min(planned, max(_FEW_VISITS, int(self._speed * left)))
+            self._search.extend(0, visits=planned, seconds=left)
+            for leaves in self._search:
+                leaves.answer(*self._answer(leaves.planes))
+                yield
             if self._search.stop(0) != "visits":
                 return
+            if (made := self._search.visits(0) - before) >= _FEW_VISITS:
+                self._speed = made / (time.perf_counter() - now)
 
     def _answer(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         if self._average:

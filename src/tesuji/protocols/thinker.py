@@ -1,4 +1,4 @@
-"""The one who thinks behind an engine: a player that heeds a clock and shares its tree with an analysis."""
+"""The one who thinks behind an engine: a player that heeds a clock."""
 
 import time
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from tesuji import players
 from tesuji._core import Game, State
 from tesuji.analysis import Analysis, best_player
+from tesuji.netplayer import NetPlayer
 from tesuji.thought import Thought
 
 __all__ = ["Thinker"]
@@ -14,7 +15,8 @@ _SLICE = 0.1  # seconds between two looks at whether it is interrupted
 
 
 class Thinker:
-    """Chooses moves for an engine. Players that search go on with the tree that an analysis grew."""
+    """Chooses moves for an engine. ``mcts`` goes on with the tree that an analysis grew; a net has a tree of its own,
+    since it plays by another rule than the one that shows what every move is worth."""
 
     def __init__(self, game: Game, player: str = "", *, threads: int = 1, memory: int = 1 << 28, seed: int = 0) -> None:
         """``player``: its text; without one, the best that is at hand."""
@@ -24,6 +26,7 @@ class Thinker:
         # Who named no player left it to the clock; its usual seconds are for when there is none.
         self._usual: float | None = None if player else self._options.pop("seconds", None)
         self._searches = name in ("net", "mcts")
+        self._net: NetPlayer | None = None
         self._made = {"threads": threads, "memory": memory, "seed": seed}
         self._draw = players.Draw(self._options.get("temperature", 0.0), seed)
         self._analysis: Analysis | None = None
@@ -32,9 +35,10 @@ class Thinker:
             self._player = players.AlphaBeta(game, depth=1000)
         elif not self._searches:
             self._player = players.player(self.text, game, seed=seed)
+        elif name == "net":
+            self._net = NetPlayer(game, **self._made | self._options)
         else:
             players.player(self.text, game)  # refuses options that cannot be
-            self.analysis  # noqa: B018 (opens the net now, not at the first move)
 
     @property
     def analysis(self) -> Analysis:
@@ -61,12 +65,13 @@ class Thinker:
             if isinstance(self._player, players.AlphaBeta):
                 return self._player.think(state, seconds)
             return self._player.think(state)
+        if self._net is not None:
+            return self._think_with(self._net, state, seconds, interrupted, watch)
         analysis, options = self.analysis, self._options
         analysis.look(state)
         limits = [limit for limit in (seconds, options.get("seconds")) if limit is not None]
         until = time.monotonic() + min(limits) if limits else None
-        default = 400 if analysis.guided else 1000
-        visits = options.get("visits", 2**31 - 1 if limits else default)
+        visits = options.get("visits", 2**31 - 1 if limits else 1000)
         if len(state.legal()) == 1:
             visits = 1
         thought = None
@@ -81,6 +86,26 @@ class Thinker:
             if watch is not None:
                 watch(thought)
         return self._draw(thought, state)
+
+    def _think_with(
+        self,
+        net: NetPlayer,
+        state: State,
+        seconds: float | None,
+        interrupted: Callable[[], bool],
+        watch: Callable[[Thought], None] | None,
+    ) -> Thought:
+        told = time.monotonic()
+        for _ in net.thinking(state, seconds):
+            if interrupted():
+                break
+            if watch is not None and time.monotonic() - told > _SLICE:
+                told = time.monotonic()
+                watch(net.seen(state))
+        thought = net.seen(state)
+        if watch is not None:
+            watch(thought)
+        return thought
 
     def think_without(self, state: State, action: int, seconds: float | None = None) -> Thought:
         """The same, but another move than this one: each of the others gets a little of the search."""
