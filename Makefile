@@ -19,7 +19,7 @@ play: build
 	@$(BIN)/tesuji play $(GAME)
 
 test: $(VENV)/test-ready build check sanitize
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder  # one more: some wait for others
 
 build: $(VENV)/built
 
