@@ -300,6 +300,10 @@ class Pool:
     def at_work(self) -> int:
         return sum(hand.hello.at_work for hand in self._hands if hand.hello)
 
+    @property
+    def _begun_playing(self) -> int:
+        return sum(hand.hello is not None for hand in self._hands)
+
     def publish(self, net: "Net", steps: int) -> None:
         """Goes into the object store once in each form that somebody needs: a node fetches it for all its workers."""
         from tesuji.nets import onnx_bytes
@@ -318,7 +322,9 @@ class Pool:
                 frames += self._receive(hand)
                 if self.positions >= target:
                     break
-            if self.positions >= target or time.monotonic() >= end or stop():
+            # Who has handed over is asked for more when what he gave is on disk: half of them should not wait for it.
+            enough = self.positions >= target or (frames and 2 * len(self._handed) >= self._begun_playing)
+            if enough or time.monotonic() >= end or stop():
                 return b"".join(frames)
 
     def arrived(self, *, positions: float) -> bytes:
