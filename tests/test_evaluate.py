@@ -212,6 +212,7 @@ def test_what_an_evaluator_cannot_do_is_refused(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def go5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("nets")
+    torch.manual_seed(1)
     net = named(tesuji.game("go5"), "tiny", blocks=1)
     export_onnx(net, folder / "go5.onnx")
     save(net, folder / "go5.safetensors")
@@ -262,8 +263,8 @@ def test_the_player_can_average_over_symmetries(go5: Path) -> None:
     plain, average = (
         tesuji.player(f"net:{go5},visits=2{more}", game).think(game.start()) for more in ("", ",average=1")
     )
-    assert len({round(line.prior or 0, 5) for line in average.lines}) < 8  # equal moves have equal priors
-    assert len({round(line.prior or 0, 5) for line in plain.lines}) > 8
+    assert len({round(line.prior or 0, 6) for line in average.lines}) < 8  # equal moves have equal priors
+    assert len({round(line.prior or 0, 6) for line in plain.lines}) > 8
 
 
 def test_playing_does_not_import_torch(go5: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji._core import Game, ResidualNet
-from tesuji.netinfo import NetInfo
+from tesuji.netinfo import NetInfo, policy_layout
 
 __all__ = ["fast_net"]
 
@@ -26,6 +26,8 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
         return "it takes the architecture residual without pooling"
     try:
         weights = _weights(memoryview(content))
+        order, off_board = policy_layout(game)
+        names = _names(settings["blocks"], off_board)
         return ResidualNet(
             rows=game.rows,
             cols=game.cols,
@@ -35,8 +37,9 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
             policy=settings["policy_channels"],
             value=settings["value_channels"],
             hidden=settings["value_hidden"],
-            **_layout(game),
-            weights=[weights[f"body_{name}.{part}"] for name in _names(settings, game) for part in ("weight", "bias")],
+            off_board=off_board,
+            order=order,
+            weights=[weights[f"body_{name}.{part}"] for name in names for part in ("weight", "bias")],
         )
     except KeyError as missing:
         return f"it finds no {missing} in the file, which may hold numbers of 8 bits"
@@ -44,24 +47,15 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
         return f"it cannot take this net: {trouble}"
 
 
-def _names(settings: dict[str, Any], game: Game) -> Iterator[str]:
+def _names(blocks: int, off_board: int) -> Iterator[str]:
     """Of the layers, in the order that the kernel wants."""
     yield "trunk_first_conv"
-    for block in range(settings["blocks"]):
+    for block in range(blocks):
         yield f"trunk_blocks_{block}_first_conv"
         yield f"trunk_blocks_{block}_second_conv"
     yield from ("policy_features_conv", "policy_cells", "value_features_conv", "value_hidden", "value")
-    if _layout(game)["off_board"]:
+    if off_board:
         yield "policy_off_board"
-
-
-def _layout(game: Game) -> dict[str, Any]:
-    """Where the logit of each action stands: at its cell, or after all cells."""
-    located = [game.locate(action) for action in range(game.actions)]
-    off_board = [action for action, cell in enumerate(located) if cell is None]
-    cells = game.rows * game.cols
-    order = [cells + off_board.index(a) if cell is None else cell for a, cell in enumerate(located)]
-    return {"off_board": len(off_board), "order": order}
 
 
 # ── Protocol buffers: a message is a list of fields, each with its number and the way it is written ──

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from tesuji._core import Game
+from tesuji.netinfo import policy_layout
 from tesuji.nets import ConvNorm, Net, Residual
 
 __all__ = ["FusedNet", "why_not"]
@@ -102,12 +102,8 @@ def _sizes(net: Net) -> dict[str, int]:
         "VALUE": s.value_channels,
         "HIDDEN": s.value_hidden,
         "ACTIONS": game.actions,
-        "OFF_BOARD": _off_board(game),
+        "OFF_BOARD": policy_layout(game)[1],
     }
-
-
-def _off_board(game: Game) -> int:
-    return sum(game.locate(action) is None for action in range(game.actions))
 
 
 def _tiles(net: Net, boards: int) -> int:

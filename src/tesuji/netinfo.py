@@ -9,7 +9,7 @@ from typing import Any, Self
 from tesuji._core import Game
 from tesuji.games import games
 
-__all__ = ["NetInfo"]
+__all__ = ["NetInfo", "policy_layout"]
 
 _FORMAT = "tesuji-net"
 _VERSION = 1
@@ -89,3 +89,11 @@ class NetInfo:
                 f"{found.actions}"
             )
         return found
+
+
+def policy_layout(game: Game) -> tuple[list[int], int]:
+    """Where the logit of each action stands, of all cells' and then of those off the board; how many these are."""
+    located = [game.locate(action) for action in range(game.actions)]
+    off_board = [action for action, cell in enumerate(located) if cell is None]
+    cells = game.rows * game.cols
+    return [cells + off_board.index(a) if cell is None else cell for a, cell in enumerate(located)], len(off_board)

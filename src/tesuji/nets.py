@@ -22,7 +22,7 @@ from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 
 from tesuji._core import Game
 from tesuji.checks import check_numbers
-from tesuji.netinfo import NetInfo
+from tesuji.netinfo import NetInfo, policy_layout
 from tesuji.records import write_safely
 
 __all__ = [
@@ -199,13 +199,11 @@ class Residual(nn.Module):
         c, hidden = settings.channels, settings.value_hidden
         # Policy: a logit a cell, then one for each action off the board; `order` picks an action's among them.
         cells = game.rows * game.cols
-        located = [game.locate(action) for action in range(game.actions)]
-        off_board = [action for action, cell in enumerate(located) if cell is None]
-        order = [cells + off_board.index(a) if cell is None else cell for a, cell in enumerate(located)]
+        order, off_board = policy_layout(game)
         self.policy_features = ConvNorm(c, settings.policy_channels, 1)
         self.policy_cells = nn.Conv2d(settings.policy_channels, 1, 1)
-        self.policy_off_board = nn.Linear(hidden, len(off_board)) if off_board else None
-        self.in_order = order == list(range(cells + len(off_board)))
+        self.policy_off_board = nn.Linear(hidden, off_board) if off_board else None
+        self.in_order = order == list(range(cells + off_board))
         self.register_buffer("order", torch.tensor(order), persistent=False)
         # Value: features of cells, pooled.
         self.value_features = ConvNorm(c, settings.value_channels, 1)

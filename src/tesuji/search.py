@@ -47,8 +47,9 @@ class SearchSettings:
     transpositions: bool = False
     """Whether equal states share a node. Not exact in Go, where superko remembers how a position came about."""
     candidates: bool = False
-    """Whether it looks only at the moves among which, the game is sure, is a best one: in Dots and Boxes one of several
-    that come to the same, in Gomoku the one that wins or that stops a five. A single one is followed unasked."""
+    """Whether it believes what the game is sure of. It looks only at the moves among which is a best one: in Dots and
+    Boxes one of several that come to the same, in Gomoku the one that wins or that stops a five; a single one is
+    followed unasked. And it takes the game's word for who wins: whole chains and loops, a win by fours."""
     memory: int = 1 << 30
     """Bytes that one tree may take; when they are used up the search stops."""
 

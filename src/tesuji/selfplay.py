@@ -71,7 +71,7 @@ class SelfPlaySettings:
     """The part of the tree that a move leads to serves the next search."""
     transpositions: bool = False
     candidates: bool = True
-    """Only the moves among which, the game is sure, is a best one."""
+    """Whether it believes what the game is sure of: which moves are enough, and who wins."""
     memory: int = 1 << 26
     """Bytes that one tree may take."""
 

@@ -42,7 +42,7 @@ class Thinker:
 
     @property
     def analysis(self) -> Analysis:
-        """The search: the player's own where it has one, else that of the net that ships, or of random games."""
+        """The search of all moves: with the player's net or random games, else with the net that ships, or ``mcts``."""
         if self._analysis is None:
             self._analysis = Analysis(self.game, self.text if self._searches else "", **self._made)
         return self._analysis
