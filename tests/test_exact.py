@@ -299,6 +299,55 @@ def test_exact_refuses_what_it_does_not_know() -> None:
         tesuji.player("exact", ended.game).think(ended)
 
 
+# ── The result alone ──
+
+
+@pytest.mark.parametrize(
+    ("name", "plies", "nodes"),
+    [("dots4", 20, 50_000), ("dots3", 3, 10), ("ultimate", 48, 50_000), ("gomoku6x4", 9, 3000)],
+)
+def test_settling_gives_the_result_of_solving(name: str, plies: int, nodes: int) -> None:
+    game, settled = tesuji.game(name), 0
+    for seed in range(30):
+        state = game.random(seed, plies)
+        result = _core.settle(state, nodes)
+        if result is not None:
+            settled += 1
+            assert tesuji.solve(state).result == result
+    assert settled >= 10
+
+
+def test_what_has_no_hope_is_not_begun() -> None:
+    for name in ("go9", "nogo9"):
+        assert _core.effort(tesuji.game(name).start()) == float("inf")
+        assert _core.settle(tesuji.game(name).random(1, 20), 10**9) is None
+    for name in ("dots5", "ultimate"):
+        game = tesuji.game(name)
+        efforts = [_core.effort(game.random(3, plies)) for plies in (4, 16, 28, 40)]
+        assert efforts == sorted(efforts, reverse=True)
+        began = time.perf_counter()
+        assert _core.settle(game.start(), 10**8) is None
+        assert time.perf_counter() - began < 0.5
+    ended = tesuji.game("go5").random(1)
+    assert _core.settle(ended, 1) == ended.result
+
+
+def test_with_few_nodes_dots_knows_who_wins_before_it_knows_by_how_much() -> None:
+    game, seen = tesuji.game("dots5"), 0
+    for seed in range(40):
+        state = game.random(seed, 26)
+        for nodes in (300, 1000, 3000):
+            found = tesuji.solve(state, nodes=nodes)
+            if found.result is None or found.margin is not None:
+                continue
+            seen += 1
+            whole = tesuji.solve(state)
+            assert (whole.result, len(found.best), found.complete) == (found.result, 1, False)
+            assert tesuji.solve(state.play(found.best[0])).result == found.result
+            break
+    assert seen >= 5
+
+
 # ── Limits ──
 
 

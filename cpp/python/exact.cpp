@@ -42,6 +42,12 @@ nb::dict solve(const PyState& s, nb::handle nodes, nb::handle seconds, bool tabl
   return found;
 }
 
+std::optional<int> settle(const PyState& s, nb::handle nodes) {
+  const int64_t most = whole("nodes", nodes, 1, std::numeric_limits<long long>::max());
+  nb::gil_scoped_release unlocked;
+  return exact::settle(s.state, most);
+}
+
 Array<const int8_t> dots_margins(const PyGame& game) {
   if (game.spec().look != Look::edges)
     throw std::invalid_argument(game.spec().name + " has no table of margins: only Dots and Boxes has");
@@ -64,6 +70,11 @@ void bind_exact(nb::module_& m) {
         nb::sig("def solve(state: State, *, nodes: int, seconds: float, table: bool = True) -> dict[str, typing.Any]"),
         "What best play by both leads to; tesuji.exact.solve says it in a better form. table=False searches Dots and "
         "Boxes where a table would know.");
+  m.def("settle", &settle, "state"_a, "nodes"_a, nb::sig("def settle(state: State, nodes: int) -> int | None"),
+        "The result of best play and nothing more, or None where so many nodes do not tell.");
+  m.def(
+      "effort", [](const PyState& s) { return exact::effort(s.state); }, "state"_a,
+      "About how many nodes it takes to settle a position; infinity where no solver is worth a try.");
   m.def("dots_margins", &dots_margins, "game"_a,
         nb::sig("def dots_margins(game: Game) -> numpy.typing.NDArray[numpy.int8]"),
         "[2^edges]: the best margin for the mover over the rest of a game of Dots and Boxes, for every set of drawn "

@@ -319,6 +319,16 @@ def solve(state: State, *, nodes: int, seconds: float, table: bool = True) -> di
     What best play by both leads to; tesuji.exact.solve says it in a better form. table=False searches Dots and Boxes where a table would know.
     """
 
+def settle(state: State, nodes: int) -> int | None:
+    """
+    The result of best play and nothing more, or None where so many nodes do not tell.
+    """
+
+def effort(state: State) -> float:
+    """
+    About how many nodes it takes to settle a position; infinity where no solver is worth a try.
+    """
+
 def dots_margins(game: Game) -> numpy.typing.NDArray[numpy.int8]:
     """
     [2^edges]: the best margin for the mover over the rest of a game of Dots and Boxes, for every set of drawn edges (edge e is bit e). Shared and read-only.

@@ -1,36 +1,45 @@
 #include "exact.hpp"
 
+#include <limits>
 #include <map>
 
 namespace tesuji::exact {
 namespace {
 
+struct Knowledge {
+  Solver solve;
+  Settler settle = nullptr;  // the result alone, where that is cheaper
+  double (*effort)(const AnyState&) = nullptr;
+};
+
 /// Which solver knows which game; the others are solved plainly.
-const std::map<std::string, Solver, std::less<>>& solvers() {
-  static const std::map<std::string, Solver, std::less<>> list = {
-      {"dots1", solve_dots},
-      {"dots1x2", solve_dots},
-      {"dots2", solve_dots},
-      {"dots2x3", solve_dots},
-      {"dots3", solve_dots},
-      {"dots3-paper", solve_dots},
-      {"dots3x4", solve_dots},
-      {"dots4", solve_dots},
-      {"dots5", solve_dots},
-      {"nogo3", solve_nogo<3>},
-      {"nogo4", solve_nogo<4>},
-      {"nogo5", solve_nogo<5>},
-      {"nogo6", solve_nogo<6>},
-      {"nogo7", solve_nogo<7>},
-      {"nogo9", solve_nogo<9>},
-      {"gomoku3", solve_gomoku<3, 3>},
-      {"gomoku6x4", solve_gomoku<6, 4>},
-      {"gomoku8", solve_gomoku<8, 5>},
-      {"gomoku15", solve_gomoku<15, 5>},
-      {"ultimate", solve_ultimate},
-      {"ultimate-count", solve_ultimate},
-  };
+const std::map<std::string, Knowledge, std::less<>>& solvers() {
+  static const std::map<std::string, Knowledge, std::less<>> list = [] {
+    std::map<std::string, Knowledge, std::less<>> all = {
+        {"nogo3", {solve_nogo<3>}},
+        {"nogo4", {solve_nogo<4>}},
+        {"nogo5", {solve_nogo<5>}},
+        {"nogo6", {solve_nogo<6>}},
+        {"nogo7", {solve_nogo<7>}},
+        {"nogo9", {solve_nogo<9>}},
+        {"gomoku3", {solve_gomoku<3, 3>, settle_gomoku<3, 3>, gomoku_effort}},
+        {"gomoku6x4", {solve_gomoku<6, 4>, settle_gomoku<6, 4>, gomoku_effort}},
+        {"gomoku8", {solve_gomoku<8, 5>, settle_gomoku<8, 5>, gomoku_effort}},
+        {"gomoku15", {solve_gomoku<15, 5>, settle_gomoku<15, 5>, gomoku_effort}},
+    };
+    for (const char* name :
+         {"dots1", "dots1x2", "dots2", "dots2x3", "dots3", "dots3-paper", "dots3x4", "dots4", "dots5"})
+      all[name] = {solve_dots, settle_dots, dots_effort};
+    for (const char* name : {"ultimate", "ultimate-count"})
+      all[name] = {solve_ultimate, settle_ultimate, ultimate_effort};
+    return all;
+  }();
   return list;
+}
+
+const Knowledge* knowledge(const AnyState& state) {
+  const auto found = solvers().find(state.spec().name);
+  return found == solvers().end() ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -51,8 +60,8 @@ Solution solve(const AnyState& state, Budget& budget, Solver solver) {
       solution.plies = 0;
       if (state.game().score) solution.margin = state.game().score(state.get());
     } else {
-      const auto own = solvers().find(state.spec().name);
-      if (!solver) solver = own == solvers().end() ? solve_plainly : own->second;
+      const Knowledge* own = knowledge(state);
+      if (!solver) solver = own ? own->solve : solve_plainly;
       solution = solver(state, budget);
     }
   } catch (const OutOfBudget& out) {
@@ -62,6 +71,22 @@ Solution solve(const AnyState& state, Budget& budget, Solver solver) {
   }
   solution.nodes = budget.spent();
   return solution;
+}
+
+double effort(const AnyState& state) {
+  const Knowledge* own = knowledge(state);
+  return own && own->effort ? own->effort(state) : std::numeric_limits<double>::infinity();
+}
+
+std::optional<int> settle(const AnyState& state, int64_t nodes) {
+  if (const Result result = state.result(); result != Result::ongoing) return static_cast<int>(result);
+  if (!(effort(state) <= static_cast<double>(nodes))) return {};
+  try {
+    Budget budget(nodes, 1e6, [] {});
+    return knowledge(state)->settle(state, budget);
+  } catch (const OutOfBudget&) {
+    return {};
+  }
 }
 
 }  // namespace tesuji::exact

@@ -65,18 +65,33 @@ class Budget {
 };
 
 using Solver = Solution (*)(const AnyState&, Budget&);
+using Settler = int (*)(const AnyState&, Budget&);
 
 /// Solves a position with the given solver, or else with that of its game: all that `tesuji solve` does.
 Solution solve(const AnyState&, Budget&, Solver solver = nullptr);
 
+/// About how many nodes it takes to settle a position. Infinity: nobody here can tell, so that it is not worth a try.
+double effort(const AnyState&);
+
+/// The result of best play, +1, 0, −1 for First, and nothing more. It gives up after so many nodes, and does not even
+/// begin where the effort is larger.
+std::optional<int> settle(const AnyState&, int64_t nodes);
+
 // ── The solvers, a file each. A solver is given an ongoing game, and throws OutOfBudget. ──
 Solution solve_dots(const AnyState&, Budget&);
 Solution search_dots(const AnyState&, Budget&);  // without the table, whatever the size; free openings only
+int settle_dots(const AnyState&, Budget&);
+double dots_effort(const AnyState&);
 template <int N>
 Solution solve_nogo(const AnyState&, Budget&);
 template <int N, int K>
 Solution solve_gomoku(const AnyState&, Budget&);
+template <int N, int K>
+int settle_gomoku(const AnyState&, Budget&);
+double gomoku_effort(const AnyState&);
 Solution solve_ultimate(const AnyState&, Budget&);
+int settle_ultimate(const AnyState&, Budget&);
+double ultimate_effort(const AnyState&);
 /// Any game, by nothing but its rules: alpha-beta without memory.
 Solution solve_plainly(const AnyState&, Budget&);
 

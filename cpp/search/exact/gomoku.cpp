@@ -325,16 +325,36 @@ class GomokuSolver {
   }
 };
 
-}  // namespace
-
 template <int N, int K>
-Solution solve_gomoku(const AnyState& state, Budget& budget) {
-  const int mover = state.to_play(), other = 1 - mover;
-  const auto solver = std::make_unique<GomokuSolver<N, K>>(budget);
+std::unique_ptr<GomokuSolver<N, K>> set_up(const AnyState& state, Budget& budget) {
+  auto solver = std::make_unique<GomokuSolver<N, K>>(budget);
   for (int cell = 0; cell < N * N; ++cell) {
     const char glyph = state.game().glyph(state.get(), cell);
     if (glyph != '.') solver->play(glyph == 'X' ? 0 : 1, cell);
   }
+  return solver;
+}
+
+/// The mover's +1, 0, −1, and in how many moves of the winner's; all that are left, where nobody wins.
+template <class Solver>
+std::pair<int, int> outcome(Solver& solver, int mover) {
+  const int most = (solver.empty() + 1) / 2;
+  for (int moves = 1; moves <= most; ++moves) {
+    if (solver.attacks(mover, moves)) return {1, moves};
+    if (solver.breaks(1 - mover, moves)) return {-1, moves};
+  }
+  return {0, most};
+}
+
+}  // namespace
+
+/// A short win is found fast, and a long one seldom: it is always worth a try.
+double gomoku_effort(const AnyState&) { return 1000; }
+
+template <int N, int K>
+Solution solve_gomoku(const AnyState& state, Budget& budget) {
+  const int mover = state.to_play(), other = 1 - mover;
+  const auto solver = set_up<N, K>(state, budget);
   Solution solution;
   const auto legal = state.legal();
   // Adds the moves that keep what is known; the first is needed, the others are welcome while they are cheap.
@@ -352,29 +372,31 @@ Solution solve_gomoku(const AnyState& state, Budget& budget) {
     return solution;
   };
 
-  const int most = (solver->empty() + 1) / 2;
-  for (int moves = 1; moves <= most; ++moves) {
-    if (solver->attacks(mover, moves)) {
-      solution.result = for_first(mover, 1);
-      solution.plies = 2 * moves - 1;
-      return list([&](int cell) {
-        return moves == 1 ? solver->goals(mover).test(cell) : solver->after_attack(mover, cell, moves);
-      });
-    }
-    if (solver->breaks(other, moves)) {
-      solution.result = for_first(mover, -1);
-      solution.plies = 2 * moves;
-      return list([&](int cell) { return !solver->after_defence(other, cell, moves - 1); });
-    }
+  const auto [value, moves] = outcome(*solver, mover);
+  solution.result = for_first(mover, value);
+  solution.plies = value == 0 ? solver->empty() : 2 * moves - (value > 0);
+  if (value > 0) {
+    return list([&, moves = moves](int cell) {
+      return moves == 1 ? solver->goals(mover).test(cell) : solver->after_attack(mover, cell, moves);
+    });
   }
-  solution.result = 0;
-  solution.plies = solver->empty();
-  return list([&](int cell) { return !solver->after_defence(other, cell, most); });
+  const int held = moves - (value < 0);  // for so many of the other's moves
+  return list([&](int cell) { return !solver->after_defence(other, cell, held); });
+}
+
+template <int N, int K>
+int settle_gomoku(const AnyState& state, Budget& budget) {
+  const int mover = state.to_play();
+  return for_first(mover, outcome(*set_up<N, K>(state, budget), mover).first);
 }
 
 template Solution solve_gomoku<3, 3>(const AnyState&, Budget&);
 template Solution solve_gomoku<6, 4>(const AnyState&, Budget&);
 template Solution solve_gomoku<8, 5>(const AnyState&, Budget&);
 template Solution solve_gomoku<15, 5>(const AnyState&, Budget&);
+template int settle_gomoku<3, 3>(const AnyState&, Budget&);
+template int settle_gomoku<6, 4>(const AnyState&, Budget&);
+template int settle_gomoku<8, 5>(const AnyState&, Budget&);
+template int settle_gomoku<15, 5>(const AnyState&, Budget&);
 
 }  // namespace tesuji::exact

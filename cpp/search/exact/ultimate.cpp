@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "exact.hpp"
 #include "table.hpp"
@@ -13,13 +14,24 @@ constexpr unsigned kFull = 0x1ff;
 constexpr int kAnywhere = 9;
 constexpr std::array<unsigned, 8> kLines = {0007, 0070, 0700, 0111, 0222, 0444, 0421, 0124};
 
-constexpr auto kHasLine = [] {
+/// By a set of cells: whether it has a line, and the cells that would complete one.
+struct Lines {
   std::array<bool, 512> has{};
+  std::array<uint16_t, 512> wins{};
+};
+constexpr Lines kLinesOf = [] {
+  Lines lines;
   for (unsigned set = 0; set < 512; ++set) {
-    for (const unsigned line : kLines) has[set] |= (set & line) == line;
+    for (const unsigned line : kLines) {
+      lines.has[set] |= (set & line) == line;
+      const unsigned missing = line & ~set;
+      if ((missing & (missing - 1)) == 0) lines.wins[set] = static_cast<uint16_t>(lines.wins[set] | missing);
+    }
   }
-  return has;
+  return lines;
 }();
+constexpr const auto& kHasLine = kLinesOf.has;
+constexpr const auto& kWins = kLinesOf.wins;
 
 class UltimateSolver {
  public:
@@ -74,25 +86,28 @@ class UltimateSolver {
     beta = std::min<int>(beta, bounds.high);
 
     const int64_t before = budget_.spent();
-    struct Child {
-      Position position;
-      int order;
-    };
-    std::array<Child, 81> children;
+    const unsigned open = kFull & ~p.decided(), crown = kWins[p.won[0]] & open;
+    const unsigned boards = p.target == kAnywhere ? open : 1u << p.target;
+    std::array<uint16_t, 81> moves;  // what it promises, its board, its cell: the least comes first
     int count = 0;
-    for (unsigned boards = p.target == kAnywhere ? kFull & ~p.decided() : 1u << p.target; boards;
-         boards &= boards - 1) {
-      const int board = std::countr_zero(boards);
+    const auto threats = threats_of(p, open);
+    for (unsigned rest = boards; rest; rest &= rest - 1) {
+      const int board = std::countr_zero(rest);
+      const unsigned wins = kWins[p.marks[0][board]] & p.free(board);
+      if (wins && crown >> board & 1) return 1;
       for (unsigned cells = p.free(board); cells; cells &= cells - 1) {
-        const Position next = after(p, board, std::countr_zero(cells));
-        children[count++] = {next, promise(p, next)};
+        const int inner = std::countr_zero(cells);
+        // Won boards first; then what leaves the other the least freedom.
+        const int cost = 64 - (wins >> inner & 1 ? 20 : 0) + threats[inner];
+        moves[count++] = static_cast<uint16_t>(cost << 8 | board << 4 | inner);
       }
     }
-    std::sort(children.begin(), children.begin() + count,
-              [](const Child& a, const Child& b) { return a.order > b.order; });
+    std::sort(moves.begin(), moves.begin() + count);
     int best = -1;
-    for (int i = 0; i < count && best < beta; ++i)
-      best = std::max(best, -search(children[i].position, -beta, -std::max(alpha, best)));
+    for (int i = 0; i < count && best < beta; ++i) {
+      const Position next = after(p, moves[i] >> 4 & 15, moves[i] & 15);
+      best = std::max(best, -search(next, -beta, -std::max(alpha, best)));
+    }
     if (best < beta) bounds.high = static_cast<int8_t>(best);
     if (best > alpha) bounds.low = static_cast<int8_t>(best);
     known_.put(key, bounds, static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(budget_.spent() - before))));
@@ -132,26 +147,34 @@ class UltimateSolver {
     return key;
   }
 
-  /// Won boards first; then what leaves the other the least freedom.
-  static int promise(const Position& p, const Position& next) {
-    if (kHasLine[next.won[1]]) return 1000;
-    int sum = next.won[1] != p.won[0] ? 20 : 0;
-    if (next.target == kAnywhere) return sum - 15;
-    const unsigned mine = next.marks[0][next.target], free = next.free(next.target);
-    for (unsigned cells = free; cells; cells &= cells - 1) {
-      if (kHasLine[mine | (cells & (~cells + 1))]) sum -= 10;
+  /// What the other may do, by the cell that sends him: more is worse for the mover.
+  static std::array<int8_t, 9> threats_of(const Position& p, unsigned open) {
+    std::array<int8_t, 9> threats;
+    const unsigned crown = kWins[p.won[1]] & open;
+    int8_t worst = 15;  // of a free choice
+    for (unsigned rest = open; rest; rest &= rest - 1) {
+      const int board = std::countr_zero(rest);
+      const unsigned wins = kWins[p.marks[1][board]] & p.free(board);
+      threats[board] = static_cast<int8_t>(!wins                ? 0
+                                           : crown >> board & 1 ? 60
+                                                                : std::min(10 * std::popcount(wins), 40));
+      worst = std::max<int8_t>(worst, threats[board]);
     }
-    return sum;
+    for (unsigned rest = kFull & ~open; rest; rest &= rest - 1) threats[std::countr_zero(rest)] = worst;
+    return threats;
   }
 };
 
 }  // namespace
 
-Solution solve_ultimate(const AnyState& state, Budget& budget) {
+namespace {
+
+int board_of(int cell) { return cell / 27 * 3 + cell % 9 / 3; }
+int inner_of(int cell) { return cell / 9 % 3 * 3 + cell % 3; }
+
+UltimateSolver::Position position_of(const AnyState& state) {
   const int mover = state.to_play();
   UltimateSolver::Position root;
-  const auto board_of = [](int cell) { return cell / 27 * 3 + cell % 9 / 3; };
-  const auto inner_of = [](int cell) { return cell / 9 % 3 * 3 + cell % 3; };
   for (int cell = 0; cell < 81; ++cell) {
     const char glyph = state.game().glyph(state.get(), cell);
     if (glyph != 'X' && glyph != 'O') continue;
@@ -165,12 +188,39 @@ Solution solve_ultimate(const AnyState& state, Budget& budget) {
     if (root.free(board) == 0 && !(root.decided() >> board & 1))
       root.drawn = static_cast<uint16_t>(root.drawn | 1u << board);
   }
-  UltimateSolver solver(state.spec().name == "ultimate-count", budget);
+  const int one = state.legal().front();  // where the last move sends the mover shows in any two of his moves
+  const bool bound = [&] {
+    const auto legal = state.legal();
+    return std::all_of(legal.begin(), legal.end(), [&](int cell) { return board_of(cell) == board_of(one); });
+  }();
+  root.target = static_cast<int8_t>(bound ? board_of(one) : kAnywhere);
+  return root;
+}
+
+bool counts(const AnyState& state) { return state.spec().name == "ultimate-count"; }
+
+}  // namespace
+
+Solution solve_ultimate(const AnyState& state, Budget& budget) {
+  const int mover = state.to_play();
+  const auto root = position_of(state);
+  UltimateSolver solver(counts(state), budget);
   Solution solution;
   list_best(solution, budget, state.legal(), mover, [&](int cell) {
     return -solver.search(UltimateSolver::after(root, board_of(cell), inner_of(cell)), -1, 1);
   });
   return solution;
+}
+
+int settle_ultimate(const AnyState& state, Budget& budget) {
+  return for_first(state.to_play(), UltimateSolver(counts(state), budget).search(position_of(state), -1, 1));
+}
+
+/// By free cells of boards that are not decided: fitted to games between networks, where it is off by a factor of four.
+double ultimate_effort(const AnyState& state) {
+  int free = 0;
+  for (int cell = 0; cell < 81; ++cell) free += state.game().glyph(state.get(), cell) == '.';
+  return std::exp2(1 + 0.58 * free);
 }
 
 }  // namespace tesuji::exact
