@@ -225,6 +225,37 @@ def _settings():
 # ── Frames ──
 
 
+@pytest.mark.parametrize("name", ["dots3x4", "ultimate"])
+def test_a_solver_ends_games_and_is_right(name):
+    play = selfplay(name, visits=4, solve=2000, play_on=0.25, games=16)
+    found = records(name, play.play(positions=3000))
+    endings = Counter(record["ending"] for record in found)
+    assert endings["solved"] == play.counters()["solved"] > endings["played out"] > 0
+    assert set(endings) == {"solved", "played out"}
+    checked = 0
+    for record in found:
+        states = replayed(name, record)
+        if record["ending"] == "solved":
+            assert tesuji.solve(states[-1].play(record["actions"][-1])).result == record["result"]
+            continue
+        # Played on, it knows from some ply on what every position is worth.
+        known = [result is not None for result in record["proven"]]
+        assert known[-1]
+        for state, result in zip(states, record["proven"], strict=True):
+            if result is not None and checked < 60:
+                checked += 1
+                assert tesuji.solve(state).result == result
+    assert checked > 20
+
+
+def test_without_hope_no_solver_is_asked():
+    play = selfplay("go5", visits=4, solve=2000)
+    found = records("go5", play.play(positions=500))
+    assert {record["ending"] for record in found} == {"played out"}
+    with pytest.raises(ValueError, match="solve is -1"):
+        SelfPlaySettings(solve=-1)
+
+
 @pytest.fixture(scope="module")
 def frames():
     return selfplay("dots2", visits=12, full_share=0.7).play(positions=400)
@@ -290,6 +321,45 @@ def test_equal_contents_have_equal_digests(frames):
     assert digest(frames) == digest(frames[:first], frames[first:]) != digest(frames[first:], frames[:first])
 
 
+def outcome(record, ply):
+    """What was proven first at or after a ply; else the result."""
+    return next((proven for proven in record["proven"][ply:] if proven is not None), record["result"])
+
+
+def test_what_was_proven_counts_more_than_what_came_of_it():
+    # Moves are drawn so freely that won games are lost again.
+    frames = selfplay("dots2", rule="puct", visits=8, final_temperature=50, temperature=50, games=32).play(
+        positions=2000
+    )
+    turned = 0
+    while frames:
+        length = 8 + int.from_bytes(frames[:4], "little")
+        frame, frames = frames[:length], frames[length:]
+        [record] = records("dots2", frame)
+        if outcome(record, 0) == record["result"]:
+            continue
+        turned += 1
+        worth = {
+            state.packed().tobytes(): (1, -1)[state.to_play] * outcome(record, ply)
+            for ply, state in enumerate(replayed("dots2", record))
+        }
+        window = Window(tesuji.game("dots2"))
+        window.append(frame)
+        batch = window.sample(200, seed=1)
+        rows = [row for row in range(200) if batch.planes[row].tobytes() in worth]
+        assert len(rows) > 10
+        assert [1 - batch.wdl[row].argmax() for row in rows] == [worth[batch.planes[row].tobytes()] for row in rows]
+    assert turned >= 3
+
+
+def replayed(name, record):
+    """The states in which a record's moves were played."""
+    states = [tesuji.game(name).start()]
+    for action in record["actions"]:
+        states.append(states[-1].play(action))
+    return states[:-1]
+
+
 @pytest.mark.parametrize("name", ["dots2", "dots2x3", "gomoku6x4", "ultimate", "nogo4", "go5", "dots3-paper"])
 def test_samples_are_positions_of_the_records_seen_through_a_symmetry(name):
     game = tesuji.game(name)
@@ -311,13 +381,15 @@ def test_samples_are_positions_of_the_records_seen_through_a_symmetry(name):
             states = [start]
             for action in record["actions"]:
                 states.append(states[-1].play(int(carried[action])))
-            for state, policy in zip(states, record["policies"], strict=False):
+            for ply, (state, policy) in enumerate(zip(states, record["policies"], strict=False)):
                 if policy:
                     wanted = np.zeros(game.actions)
                     for action, share in policy.items():
                         wanted[carried[action]] = share
                     side = 1 if state.to_play == 0 else -1
-                    known.setdefault(state.packed().tobytes(), []).append((wanted, side, record, states[-1]))
+                    known.setdefault(state.packed().tobytes(), []).append(
+                        (wanted, side * outcome(record, ply), side, record, states[-1])
+                    )
     window = Window(game, threads=2)
     window.append(frames)
     batch = window.sample(300, seed=5)
@@ -327,9 +399,8 @@ def test_samples_are_positions_of_the_records_seen_through_a_symmetry(name):
         drawn.add(key)
         fits = [
             (side, record, end)
-            for wanted, side, record, end in known[key]
-            if np.allclose(wanted / wanted.sum(), batch.policy[row], atol=1e-4)
-            and batch.wdl[row].argmax() == 1 - side * record["result"]
+            for wanted, worth, side, record, end in known[key]
+            if np.allclose(wanted / wanted.sum(), batch.policy[row], atol=1e-4) and batch.wdl[row].argmax() == 1 - worth
         ]
         assert fits
         assert batch.policy[row].sum() == pytest.approx(1, abs=1e-5)

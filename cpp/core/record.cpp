@@ -83,7 +83,7 @@ bool read_record(std::span<const uint8_t> bytes, Record& record) {
   if (r.get<uint8_t>() != kFormat) return false;
   const int result = static_cast<int8_t>(r.get<uint8_t>());
   const int ending = r.get<uint8_t>();
-  if (result < -1 || result > 1 || ending > static_cast<int>(Ending::resigned)) return false;
+  if (result < -1 || result > 1 || ending > static_cast<int>(Ending::solved)) return false;
   record.result = static_cast<Result>(result);
   record.ending = static_cast<Ending>(ending);
   record.numbers.resize(r.get<uint8_t>());
@@ -116,6 +116,7 @@ const char* ending_name(Ending ending) {
   switch (ending) {
     case Ending::played: return "played out";
     case Ending::resigned: return "resigned";
+    case Ending::solved: return "solved";
   }
   return "";
 }

@@ -15,6 +15,7 @@ namespace tesuji {
 enum class Ending : uint8_t {
   played,    // to the end of the rules
   resigned,  // the mover gave up
+  solved,    // the rest was known
 };
 const char* ending_name(Ending);
 

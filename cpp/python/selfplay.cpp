@@ -27,6 +27,8 @@ SelfPlaySettings read_selfplay(const nb::dict& given, const PyGame& game) {
   read("resign", s.resign);
   read("resign_plies", s.resign_plies);
   read("resign_checked", s.resign_checked);
+  read("solve", s.solve);
+  read("play_on", s.play_on);
   read("reuse", s.reuse);
   const auto spreads = nb::cast<std::map<std::string, double>>(given["vary"]);
   for (const Number& number : game.spec().numbers) {
@@ -169,6 +171,7 @@ void bind_selfplay(nb::module_& m) {
             all["first_wins"] = c.first_wins;
             all["draws"] = c.draws;
             all["resigned"] = c.resigned;
+            all["solved"] = c.solved;
             all["resign_checked"] = c.resign_checked;
             all["resign_wrong"] = c.resign_wrong;
             all["value_error"] = c.value_error;

@@ -49,7 +49,6 @@ std::string Window::decode(const Record& record, Played& p) const {
     if (!(record.numbers[i] >= number.least && record.numbers[i] <= number.most)) return "its rules are impossible";
   }
   p.net = record.net;
-  p.result = record.result;
   p.played_out = record.ending == Ending::played;
   p.numbers = record.numbers;
   AnyState state(*game_, record.numbers);
@@ -64,11 +63,18 @@ std::string Window::decode(const Record& record, Played& p) const {
         if (!is_legal(choice.first)) return "a search in it chose an illegal move";
         p.policies.push_back(choice);
       }
-      p.positions.push_back({static_cast<uint16_t>(p.actions.size()), ply.value, ply.proven, begin,
-                             static_cast<uint32_t>(p.policies.size())});
+      p.positions.push_back({static_cast<uint16_t>(p.actions.size()), ply.value, ply.proven != Result::ongoing,
+                             Result::ongoing, begin, static_cast<uint32_t>(p.policies.size())});
     }
     p.actions.push_back(ply.action);
     game_->play(state.get(), ply.action);
+  }
+  // A position is worth what was proven first at or after it; else what the game came to.
+  Result outcome = record.result;
+  auto position = p.positions.rbegin();
+  for (auto ply = record.plies.rbegin(); ply != record.plies.rend(); ++ply) {
+    if (ply->proven != Result::ongoing) outcome = ply->proven;
+    if (!ply->policy.empty()) position++->outcome = outcome;
   }
   if (p.played_out) {
     if (state.result() != record.result) return "it ends otherwise than it says";
@@ -131,9 +137,8 @@ void Window::write(const Played& played, const Position& position, int symmetry,
 
   const int side = state.to_play() == 0 ? 1 : -1;
   float* wdl = out.wdl + 3 * static_cast<size_t>(row);
-  const bool proven = position.proven != Result::ongoing;
-  const int result = side * static_cast<int>(proven ? position.proven : played.result);
-  const auto mix = static_cast<float>(proven ? 0 : value_mix_);
+  const int result = side * static_cast<int>(position.outcome);
+  const auto mix = static_cast<float>(position.proven ? 0 : value_mix_);
   const float value = static_cast<float>(side) * position.value;
   wdl[0] = (1 - mix) * (result > 0) + mix * (1 + value) / 2;
   wdl[1] = (1 - mix) * (result == 0);

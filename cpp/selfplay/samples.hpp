@@ -22,7 +22,7 @@ struct BatchArrays {
 /// The records to learn from, the newest ones; it holds them in memory, decoded.
 class Window {
  public:
-  /// `value_mix`: the share of the search's own value in the value to learn; the rest is the game's result.
+  /// `value_mix`: the share of the search's own value in the value to learn; the rest is the outcome.
   Window(const AnyGame&, const Encoding&, double value_mix);
 
   /// Adds records. One that does not replay by the rules throws a sentence, and nothing is added.
@@ -46,14 +46,14 @@ class Window {
  private:
   struct Position {
     uint16_t ply;
-    float value;  // what to learn, for First, beside the result
-    Result proven;
+    float value;  // what the search said, for First
+    bool proven;
+    Result outcome;               // what was proven first from here on, or else came of the game
     uint32_t policy, policy_end;  // its part of `policies`
   };
   struct Played {
     int64_t first;  // number of its first position, counted from the first ever
     uint32_t checksum, net;
-    Result result;
     bool played_out;
     float score;
     std::vector<double> numbers;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../search/exact/exact.hpp"
+
 namespace tesuji {
 
 SelfPlayCounters& SelfPlayCounters::operator+=(const SelfPlayCounters& o) {
@@ -14,6 +16,7 @@ SelfPlayCounters& SelfPlayCounters::operator+=(const SelfPlayCounters& o) {
   first_wins += o.first_wins;
   draws += o.draws;
   resigned += o.resigned;
+  solved += o.solved;
   resign_checked += o.resign_checked;
   resign_wrong += o.resign_wrong;
   value_error += o.value_error;
@@ -29,11 +32,13 @@ struct SelfPlay::Seat {
   Random random;
   Search search;
   Record record;
-  bool full = true;       // the search under way is one to learn from
-  uint32_t counted = 0;   // visits of its root that are no news: kept from the last move, or counted already
-  int low[2] = {0, 0};    // plies running that each player's hope was low
-  bool checked = false;   // nobody may give up
-  int would_resign = -1;  // the player who would have
+  bool full = true;                // the search under way is one to learn from
+  uint32_t counted = 0;            // visits of its root that are no news: kept from the last move, or counted already
+  int low[2] = {0, 0};             // plies running that each player's hope was low
+  bool checked = false;            // nobody may give up
+  int would_resign = -1;           // the player who would have
+  bool plays_on = false;           // though the rest is known
+  Result known = Result::ongoing;  // what a solver says of the position
 };
 
 SelfPlay::SelfPlay(const AnyGame& game, std::vector<double> numbers, const Encoding& encoding,
@@ -128,6 +133,8 @@ void SelfPlay::new_game(Seat& seat) {
   seat.low[0] = seat.low[1] = 0;
   seat.checked = seat.random.real() < settings_.resign_checked;
   seat.would_resign = -1;
+  seat.plays_on = settings_.solve > 0 && seat.random.real() < settings_.play_on;
+  seat.known = Result::ongoing;
   seat.search.restart(std::move(state), {});
   begin_search(seat);
 }
@@ -166,6 +173,14 @@ void SelfPlay::move(Seat& seat, Desk& desk) {
     finish(seat, desk, result, Ending::played);
     return;
   }
+  if (settings_.solve > 0) {
+    const auto settled = exact::settle(search.root(), settings_.solve);
+    seat.known = settled ? static_cast<Result>(*settled) : Result::ongoing;
+    if (settled && !seat.plays_on) {
+      finish(seat, desk, seat.known, Ending::solved);
+      return;
+    }
+  }
   begin_search(seat);
 }
 
@@ -175,7 +190,7 @@ void SelfPlay::write_ply(Seat& seat, Desk& desk, int action) {
   ply.action = static_cast<uint16_t>(action);
   ply.visits = static_cast<uint16_t>(std::min<uint32_t>(search.visits(), 65535));
   ply.value = static_cast<float>(search.root_value());
-  ply.proven = search.proven();
+  ply.proven = seat.known != Result::ongoing ? seat.known : search.proven();
   if (seat.full) {
     search.target(desk.target);
     for (const auto& [move, weight] : desk.target) {
@@ -208,6 +223,7 @@ void SelfPlay::finish(Seat& seat, Desk& desk, Result result, Ending ending) {
   c.first_wins += result == Result::first;
   c.draws += result == Result::draw;
   c.resigned += ending == Ending::resigned;
+  c.solved += ending == Ending::solved;
   if (seat.would_resign >= 0) {
     ++c.resign_checked;
     c.resign_wrong += result != (seat.would_resign == 0 ? Result::second : Result::first);

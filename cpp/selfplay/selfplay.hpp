@@ -35,6 +35,11 @@ struct SelfPlaySettings {
   int resign_plies = 3;
   double resign_checked = 0.1;
 
+  // What a solver finds out within so many nodes is what a position is worth, and ends the game. Some games are played
+  // on nevertheless, so that the network sees what comes then.
+  int64_t solve = 0;  // 0: nobody is asked
+  double play_on = 0.1;
+
   bool reuse = true;  // the part of the tree that the move leads to serves the next search
 };
 
@@ -42,7 +47,7 @@ struct SelfPlaySettings {
 struct SelfPlayCounters {
   int64_t games = 0, plies = 0, positions = 0, simulations = 0, evaluations = 0;
   int64_t first_wins = 0, draws = 0;
-  int64_t resigned = 0;
+  int64_t resigned = 0, solved = 0;
   int64_t resign_checked = 0, resign_wrong = 0;  // of the games played out nevertheless
   double value_error = 0;                        // sum over the plies of |value − result|
 

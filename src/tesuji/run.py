@@ -748,6 +748,7 @@ class _Session:
             "first_score": share(made["first_wins"] + made["draws"] / 2, games),
             "draws": share(made["draws"], games),
             "resigned": share(made["resigned"], games),
+            "solved": share(made["solved"], games),
             "resign_wrong": share(made["resign_wrong"], made["resign_checked"]),
             "evaluations_per_second": share(made["evaluations"], playing),
             "simulations_per_second": share(made["simulations"], playing),
@@ -765,7 +766,8 @@ class _Session:
 
     def _player(self, steps: int) -> str:
         rule = self._config.selfplay.rule
-        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits},rule={rule}"
+        # It is the network that is measured, no solver.
+        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits},rule={rule},solves=0"
 
     def _match(self, steps: int, opponent: str, games: int) -> arena.Match:
         def watch(records: Mapping[int, GameRecord], total: int) -> None:

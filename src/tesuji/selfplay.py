@@ -64,6 +64,10 @@ class SelfPlaySettings:
     resign_plies: int = 3
     resign_checked: float = 0.1
     """This share of the games is played out nevertheless, and tells how often giving up is wrong."""
+    solve: int = 0
+    """Nodes that an exact solver may look at where it has a hope: what it finds is the result, and ends the game …"""
+    play_on: float = 0.1
+    """… but for this share of the games, so that what comes then is learned too. 0 nodes: it is not asked."""
     checkpoint: int = 0
     """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
     share: float = 0.8
@@ -90,6 +94,8 @@ class SelfPlaySettings:
             "resign": (0, 1),
             "resign_plies": (1, 1000),
             "resign_checked": (0, 1),
+            "solve": (0, 10**9),
+            "play_on": (0, 1),
         }
         check_numbers(self, bounds)
         if self.full_share == 0:
