@@ -12,7 +12,7 @@ from tesuji._core import Game, State
 from tesuji.players import check_ongoing
 from tesuji.thought import Line, Thought
 
-__all__ = ["Exact", "Solution", "margins", "solve"]
+__all__ = ["Exact", "Solution", "margins", "solve", "thought"]
 
 NODES = 1_000_000_000
 SECONDS = 30.0
@@ -50,6 +50,22 @@ def margins(game: Game) -> NDArray[int8]:
     return _core.dots_margins(game)
 
 
+def thought(state: State, found: Solution, move: str) -> Thought:
+    """What a player saw who knows the solution, and chose one of its best moves."""
+    assert found.result is not None
+    return Thought(
+        state.game.parse(move),
+        move,
+        float(found.result),
+        visits={state.game.parse(text): 1 for text in found.best},
+        lines=tuple(Line((text,), float(found.result), 1) for text in found.best),
+        proven=found.result,
+        plies=found.plies,
+        seconds=found.seconds,
+        nodes=found.nodes,
+    )
+
+
 class Exact:
     """Plays perfectly, or refuses where it does not know: a best move, the same each time or, with a seed, any of them.
 
@@ -69,15 +85,4 @@ class Exact:
         found = solve(state, nodes=self._nodes, seconds=self._seconds)
         if found.result is None:
             raise ValueError(f"exact does not know this position: {found.unknown}")
-        move = self._random.choice(found.best) if self._random else found.best[0]
-        action = state.game.parse(move)
-        return Thought(
-            action,
-            move,
-            float(found.result),
-            visits={state.game.parse(text): 1 for text in found.best},
-            lines=tuple(Line((text,), float(found.result), 1) for text in found.best),
-            proven=found.result,
-            plies=found.plies,
-            seconds=found.seconds,
-        )
+        return thought(state, found, self._random.choice(found.best) if self._random else found.best[0])

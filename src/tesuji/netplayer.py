@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tesuji import _core
 from tesuji._core import Game, State
 from tesuji.evaluate import averaged, shared_evaluator
+from tesuji.exact import Solution, solve, thought
 from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
@@ -22,6 +25,14 @@ that knows nothing never looks beyond its first move."""
 _VISITS = 400  # where nobody says how many, nor how long
 _FEW_VISITS = 32  # too few to measure a speed by less
 _NO_LIMIT = 2**31 - 1
+
+# What an exact solver may spend before the search, and after it: nodes for each visit, or a share of the seconds.
+_NODES_A_VISIT = 128
+_NODES_A_SECOND = 1_000_000  # the slowest; others make up to three times as many
+_MOST_NODES = 500_000  # nobody can interrupt it
+_SOLVER_SHARE = 0.2
+_HOPE = 4  # it often needs less than its usual effort
+_DOUBTED = 24  # moves that are looked at after the search, at most
 
 
 def shipped(game: Game) -> Path:
@@ -51,6 +62,7 @@ class NetPlayer:
         leaves: int | None = None,
         average: int = 0,
         candidates: int = 1,
+        solves: int = 1,
         threads: int = 1,
         temperature: float = 0.0,
         device: str = "auto",
@@ -63,12 +75,15 @@ class NetPlayer:
         temperature draws by; without it, the one that suits the temperature.
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
-        the game is sure of: which moves are enough, and who wins.
+        the game is sure of: which moves are enough, and who wins. ``solves``: where an exact solver may well
+        know the rest, it is asked first, and no move is played that ends the game in a loss while there are others; a
+        player with a temperature, who means to err, does neither.
         """
-        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates)):
+        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates), ("solves", solves)):
             if given not in (0, 1):
                 raise ValueError(f"{name} is {given}: give 0 or 1")
         self._reuse = bool(reuse)
+        self._solves = bool(solves) and temperature == 0
         self._draw = Draw(temperature, seed)
         if rule is None:
             rule = "gumbel" if temperature == 0 else "puct"  # shares of visits are what a temperature draws by
@@ -107,9 +122,47 @@ class NetPlayer:
 
     def thinking(self, state: State, seconds: float | None = None) -> Steps:
         check_ongoing(state)
+        began = time.perf_counter()
+        limit = min((given for given in (seconds, self._seconds) if given is not None), default=None)
+        nodes = self._solver_nodes(state, limit)
+        known = self._solution(state, nodes, timed=limit is not None) if nodes else None
+        if known is not None and (known.margin is not None or known.result == (1, -1)[state.to_play]):
+            return thought(state, known, known.best[0])
         self._search.continue_from(0, state, reuse=self._reuse)
-        yield from self._grow(min((limit for limit in (seconds, self._seconds) if limit is not None), default=None))
-        return self.seen(state)
+        if limit is not None:
+            spent = time.perf_counter() - began
+            limit = max(limit / 4, limit - spent - (nodes > 0 and known is None) * nodes / _NODES_A_SECOND)
+        yield from self._grow(limit)
+        seen = self.seen(state)
+        if known is not None:
+            # Drawn, or lost against who sees it: among the moves that keep what there is, the net's favourite.
+            return thought(state, known, max(known.best, key=lambda move: seen.visits.get(state.game.parse(move), 0)))
+        return self._doubted(state, seen, nodes) if self._solves else seen
+
+    def _solver_nodes(self, state: State, seconds: float | None) -> int:
+        """What a solver may spend on a question about this state; 0: there is no hope, or nobody to ask."""
+        if not self._solves:
+            return 0
+        nodes = min(_MOST_NODES, _NODES_A_VISIT * (self._visits or (_VISITS if seconds is None else _NO_LIMIT)))
+        if seconds is not None:
+            nodes = min(nodes, int(_NODES_A_SECOND * _SOLVER_SHARE * seconds))
+        return nodes if _core.effort(state) <= _HOPE * nodes else 0
+
+    def _solution(self, state: State, nodes: int, *, timed: bool) -> Solution | None:
+        found = solve(state, nodes=3 * nodes, seconds=nodes / _NODES_A_SECOND) if timed else solve(state, nodes=nodes)
+        return None if found.result is None else found
+
+    def _doubted(self, state: State, seen: Thought, nodes: int) -> Thought:
+        """The best move that does not end the game in a loss, such as a pass, nor has an answer that a solver sees."""
+        if seen.proven is not None:
+            return seen
+        others = sorted((a for a in seen.visits if a != seen.action), key=lambda action: -seen.visits[action])
+        for action in (seen.action, *others[: _DOUBTED - 1]):
+            after = state.play(action)
+            result = _core.settle(after, nodes) if nodes else after.result
+            if result != (-1, 1)[state.to_play]:
+                return replace(seen, action=action, move=state.game.text(action))
+        return seen
 
     def seen(self, state: State) -> Thought:
         """What its search of this state, which may be under way, has found so far."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import cast
 
 from tesuji import players
 from tesuji._core import Game, State
@@ -96,13 +97,17 @@ class Thinker:
         watch: Callable[[Thought], None] | None,
     ) -> Thought:
         told = time.monotonic()
-        for _ in net.thinking(state, seconds):
-            if interrupted():
-                break
-            if watch is not None and time.monotonic() - told > _SLICE:
-                told = time.monotonic()
-                watch(net.seen(state))
-        thought = net.seen(state)
+        steps = net.thinking(state, seconds)
+        try:
+            next(steps)
+            while not interrupted():
+                if watch is not None and time.monotonic() - told > _SLICE:
+                    told = time.monotonic()
+                    watch(net.seen(state))
+                next(steps)
+            thought = net.seen(state)
+        except StopIteration as end:
+            thought = cast(Thought, end.value)
         if watch is not None:
             watch(thought)
         return thought
