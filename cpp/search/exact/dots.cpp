@@ -15,6 +15,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -418,17 +419,16 @@ Solution search_dots(const AnyState& state, Budget& budget) {
 
 /// Who wins, and nothing more.
 int settle_dots(const AnyState& state, Budget& budget) {
-  if (const auto table = dots_margins(state.spec(), budget)) return *solve_dots(state, budget).result;
   const DotsMap& board = DotsMap::of(state.spec());
   const int lead = for_first(state.to_play(), static_cast<int>(state.game().score(state.get())));
   return for_first(state.to_play(), DotsSolver(board, budget).outcome(board.all() & ~board.drawn(state), lead));
 }
 
 /// By edges that are left, and those among them that give nothing away: fitted to games of dots4 and dots5, where it is
-/// off by a factor of three, as a rule.
+/// off by a factor of three, as a rule. Small boards have their table, and `exact`, who plays by it.
 double dots_effort(const AnyState& state) {
   const DotsMap& board = DotsMap::of(state.spec());
-  if (board.edges <= kTableEdges) return 1;
+  if (board.edges <= kTableEdges) return std::numeric_limits<double>::infinity();
   const auto left = board.all() & ~board.drawn(state);
   int safe = 0;
   for (auto rest = left; rest; rest &= rest - 1) {

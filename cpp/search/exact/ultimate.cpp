@@ -165,10 +165,6 @@ class UltimateSolver {
   }
 };
 
-}  // namespace
-
-namespace {
-
 int board_of(int cell) { return cell / 27 * 3 + cell % 9 / 3; }
 int inner_of(int cell) { return cell / 9 % 3 * 3 + cell % 3; }
 
@@ -188,12 +184,11 @@ UltimateSolver::Position position_of(const AnyState& state) {
     if (root.free(board) == 0 && !(root.decided() >> board & 1))
       root.drawn = static_cast<uint16_t>(root.drawn | 1u << board);
   }
-  const int one = state.legal().front();  // where the last move sends the mover shows in any two of his moves
-  const bool bound = [&] {
-    const auto legal = state.legal();
-    return std::all_of(legal.begin(), legal.end(), [&](int cell) { return board_of(cell) == board_of(one); });
-  }();
-  root.target = static_cast<int8_t>(bound ? board_of(one) : kAnywhere);
+  // Where the last move sends the mover shows in his moves.
+  const auto legal = state.legal();
+  const int board = board_of(legal.front());
+  const bool sent = std::all_of(legal.begin(), legal.end(), [&](int cell) { return board_of(cell) == board; });
+  root.target = static_cast<int8_t>(sent ? board : kAnywhere);
   return root;
 }
 
