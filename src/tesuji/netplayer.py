@@ -124,6 +124,7 @@ class NetPlayer:
         check_ongoing(state)
         began = time.perf_counter()
         limit = min((given for given in (seconds, self._seconds) if given is not None), default=None)
+        until = None if limit is None else began + limit
         nodes = self._solver_nodes(state, limit)
         known = self._solution(state, nodes, timed=limit is not None) if nodes else None
         if known is not None and (known.margin is not None or known.result == (1, -1)[state.to_play]):
@@ -137,7 +138,7 @@ class NetPlayer:
         if known is not None:
             # Drawn, or lost against who sees it: among the moves that keep what there is, the net's favourite.
             return thought(state, known, max(known.best, key=lambda move: seen.visits.get(state.game.parse(move), 0)))
-        return self._doubted(state, seen, nodes) if self._solves else seen
+        return self._doubted(state, seen, nodes, until) if self._solves else seen
 
     def _solver_nodes(self, state: State, seconds: float | None) -> int:
         """What a solver may spend on a question about this state; 0: there is no hope, or nobody to ask."""
@@ -152,7 +153,7 @@ class NetPlayer:
         found = solve(state, nodes=3 * nodes, seconds=nodes / _NODES_A_SECOND) if timed else solve(state, nodes=nodes)
         return None if found.result is None else found
 
-    def _doubted(self, state: State, seen: Thought, nodes: int) -> Thought:
+    def _doubted(self, state: State, seen: Thought, nodes: int, until: float | None) -> Thought:
         """The best move that does not end the game in a loss, such as a pass, nor has an answer that a solver sees."""
         if seen.proven is not None:
             return seen
@@ -160,7 +161,7 @@ class NetPlayer:
         for action in (seen.action, *others[: _DOUBTED - 1]):
             after = state.play(action)
             result = _core.settle(after, nodes) if nodes else after.result
-            if result != (-1, 1)[state.to_play]:
+            if result != (-1, 1)[state.to_play] or (until is not None and time.perf_counter() > until):
                 return replace(seen, action=action, move=state.game.text(action))
         return seen
 

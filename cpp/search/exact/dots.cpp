@@ -392,11 +392,14 @@ Solution search_dots(const AnyState& state, Budget& budget) {
   const int lead = for_first(state.to_play(), score);
   const auto keeps = [&](int edge, int margin) { return solver.value(left, edge, margin - 1, margin) >= margin; };
   const auto legal = state.legal();
-  // Who wins comes first, with a move that is enough for it: with few nodes that may be all.
+  // Who wins comes first, with a move that is enough for it (any, if it is the other): with few nodes that may be all.
   const int outcome = solver.outcome(left, lead);
   solution.result = for_first(state.to_play(), outcome);
-  const int enough = outcome > 0 ? 1 - lead : outcome == 0 ? -lead : -board.edges;
-  solution.best = {*std::find_if(legal.begin(), legal.end(), [&](int edge) { return keeps(edge, enough); })};
+  solution.best = legal;
+  if (outcome >= 0) {
+    const int enough = outcome - lead;
+    solution.best = {*std::find_if(legal.begin(), legal.end(), [&](int edge) { return keeps(edge, enough); })};
+  }
   // With an early end the number of plies is open.
   if (state.game().number(state.get(), 0) == 0) solution.plies = std::popcount(left);
   // Then by how much.
@@ -411,7 +414,7 @@ Solution search_dots(const AnyState& state, Budget& budget) {
       budget.pause_at(2 * budget.spent() + 1'000'000);
     }
   } catch (const OutOfBudget&) {
-    solution.complete = false;
+    solution.complete = outcome < 0 && best.empty();
   }
   if (!best.empty()) solution.best = std::move(best);
   return solution;
