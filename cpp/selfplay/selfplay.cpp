@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../search/exact/exact.hpp"
 
@@ -39,6 +40,7 @@ struct SelfPlay::Seat {
   int would_resign = -1;           // the player who would have
   bool plays_on = false;           // though the rest is known
   Result known = Result::ongoing;  // what a solver says of the position
+  double too_hard = 0;             // the effort at which it gave up last
 };
 
 SelfPlay::SelfPlay(const AnyGame& game, std::vector<double> numbers, const Encoding& encoding,
@@ -135,6 +137,7 @@ void SelfPlay::new_game(Seat& seat) {
   seat.would_resign = -1;
   seat.plays_on = settings_.solve > 0 && seat.random.real() < settings_.play_on;
   seat.known = Result::ongoing;
+  seat.too_hard = std::numeric_limits<double>::infinity();
   seat.search.restart(std::move(state), {});
   begin_search(seat);
 }
@@ -173,15 +176,22 @@ void SelfPlay::move(Seat& seat, Desk& desk) {
     finish(seat, desk, result, Ending::played);
     return;
   }
-  if (settings_.solve > 0) {
-    const auto settled = exact::settle(search.root(), settings_.solve);
-    seat.known = settled ? static_cast<Result>(*settled) : Result::ongoing;
-    if (settled && !seat.plays_on) {
-      finish(seat, desk, seat.known, Ending::solved);
-      return;
-    }
+  seat.known = ask_solver(seat);
+  if (seat.known != Result::ongoing && !seat.plays_on) {
+    finish(seat, desk, seat.known, Ending::solved);
+    return;
   }
   begin_search(seat);
+}
+
+Result SelfPlay::ask_solver(Seat& seat) {
+  constexpr double kEasier = 4;  // so much easier a position must be than the one that was too hard
+  if (settings_.solve == 0) return Result::ongoing;
+  const double effort = exact::effort(seat.search.root());
+  if (effort > static_cast<double>(settings_.solve) || effort > seat.too_hard / kEasier) return Result::ongoing;
+  if (const auto settled = exact::settle(seat.search.root(), settings_.solve)) return static_cast<Result>(*settled);
+  seat.too_hard = effort;
+  return Result::ongoing;
 }
 
 void SelfPlay::write_ply(Seat& seat, Desk& desk, int action) {

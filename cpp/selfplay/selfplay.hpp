@@ -118,6 +118,7 @@ class SelfPlay {
   void count(Seat&, Desk&);
   void move(Seat&, Desk&);
   void begin_search(Seat&);
+  Result ask_solver(Seat&);
   void write_ply(Seat&, Desk&, int action);
   bool gives_up(Seat&);
   void finish(Seat&, Desk&, Result, Ending);

@@ -47,7 +47,7 @@ class Table {
     uint8_t work = 0;
     bool used = false;
   };
-  std::vector<Slot> slots_ = std::vector<Slot>(size_t{1} << 14);
+  std::vector<Slot> slots_ = std::vector<Slot>(size_t{1} << 10);
   size_t count_ = 0;
 
   size_t place(const Key& key) const { return key.hash() & (slots_.size() - 1) & ~(kNear - 1); }
