@@ -24,8 +24,9 @@ DEFAULT = "casual"
 
 # Visits for each action that a game has, so that a large board is looked at as thoroughly as a small one; temperature.
 _LADDER = ((1, 1.0), (3, 0.5), (10, 0.35), (40, 0.25), (150, 0.15), (500, 0.05))
-# Above the weak ones of these, where the net is the best player: its first thought is more than a beginner enjoys.
-_NET_LADDER = ("net:visits=2,temperature=1", "net:visits=8,temperature=0.5", "net:visits=64,temperature=0.1")
+# Above the weak ones of these, where the net is the best player: its first thought is more than a beginner enjoys. It
+# takes some visits for a temperature to have a choice.
+_NET_LADDER = ("net:visits=8,temperature=1", "net:visits=24,temperature=0.5", "net:visits=100,temperature=0.1")
 _NET_BEST = "net:visits=400,seconds=5"
 # Visits times plies of the longest game: about a sixth of a second. On large boards the whole ladder is drawn together.
 _MOST = 3_000_000
