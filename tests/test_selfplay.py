@@ -222,9 +222,6 @@ def _settings():
     return asdict(SelfPlaySettings(visits=4))
 
 
-# ── Frames ──
-
-
 @pytest.mark.parametrize("name", ["dots3x4", "ultimate"])
 def test_a_solver_ends_games_and_is_right(name):
     play = selfplay(name, visits=4, solve=2000, play_on=0.25, games=16)
@@ -254,6 +251,9 @@ def test_without_hope_no_solver_is_asked():
     assert {record["ending"] for record in found} == {"played out"}
     with pytest.raises(ValueError, match="solve is -1"):
         SelfPlaySettings(solve=-1)
+
+
+# ── Frames ──
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ class Account:
     moves: int = 0  # judged
     unknown: int = 0  # that the solvers could not judge within the limit
     lost_result: int = 0  # a win made a draw or a loss, a draw made a loss
-    lost_margin: int = 0  # boxes given away, where the solver knows the margin
-    has_margin: bool = False
+    margins: int = 0  # of the judged, those whose margins are known too
+    lost_margin: int = 0  # of these, those that gave boxes away
 
     @property
     def rate(self) -> float | None:
@@ -28,8 +28,8 @@ class Account:
 
     @property
     def margin_rate(self) -> float | None:
-        """The share that gave boxes away."""
-        return self.lost_margin / self.moves if self.moves and self.has_margin else None
+        """The share that gave boxes away, of those whose margins are known."""
+        return self.lost_margin / self.margins if self.margins else None
 
 
 def judge(
@@ -65,6 +65,6 @@ def judge(
             account.moves += 1
             account.lost_result += side * now.result < side * best.result
             if best.margin is not None and now.margin is not None:
-                account.has_margin = True
+                account.margins += 1
                 account.lost_margin += side * now.margin < side * best.margin
     return accounts
