@@ -160,9 +160,16 @@ def test_one_worker_and_four_learn_the_same_from_as_many_samples(machines: Machi
     """The same steps of training on the same share of positions made: the losses then differ by chance alone."""
     machines.both()
     losses, facts = {}, {}
+
+    def patiently(event: str, now: Mapping[str, Any]) -> None:
+        """Few steps are left over for when all workers are there, however slowly they begin."""
+        if event == "training" and now["workers"] < now["workers_wanted"]:
+            time.sleep(WAIT / 120)
+
     for workers in (1, 4):
         path = tmp_path / str(workers)
-        facts[workers] = cluster.learn(small(path), address=machines.address, kinds=[Kind(count=workers)], steps=120)
+        kinds = [Kind(count=workers)]
+        facts[workers] = cluster.learn(small(path), address=machines.address, kinds=kinds, steps=120, watch=patiently)
         check_lines(path)
         lines = [line for line in Folder(path).metrics() if "loss" in line]
         losses[workers] = [sum(line["loss"] for line in part) / len(part) for part in (lines[:2], lines[-4:])]

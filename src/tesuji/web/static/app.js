@@ -69,6 +69,8 @@ let analysing = false;
 let tab = "moves";
 /** Where a restored game stood, in plies. @type {number | null} */
 let standAt = null;
+/** Whether the server does not know yet, or no more, what the page shows. */
+let away = false;
 /** @type {import("./analysis.js").Layers} */
 let layers = { candidates: true, policy: false, ownership: true, ...kept.get("layers") };
 
@@ -114,20 +116,24 @@ function hear(message) {
 /** @param {{about: string, key: string, text: string}} trouble */
 function showTrouble({ about, key, text }) {
   toast(known(`trouble.${key}`) && currentLanguage() !== "en" ? t(`trouble.${key}`) : text);
-  // A link that leads nowhere.
-  if (about === "open" && !position) beginAnew();
+  if (about === "open" && position) need("notice").hidden = true; // connected, though not with this game
+  else if (about === "open") beginAnew(); // a link that leads nowhere
 }
 
-/** @param {boolean} up */
+/** The connection is back when the game is: until then nothing can be played. @param {boolean} up */
 function connectionState(up) {
-  const notice = need("notice");
-  if (up) {
-    if (!notice.hidden) toast(t("page.back"));
-    notice.hidden = true;
-  } else if (notice.hidden) {
-    notice.textContent = t("page.lost");
-    notice.hidden = false;
-  }
+  if (up || away) return;
+  away = true;
+  need("notice").textContent = t("page.lost");
+  need("notice").hidden = false;
+  showAll();
+}
+
+function backAgain() {
+  if (!away) return;
+  away = false;
+  if (!need("notice").hidden) toast(t("page.back"));
+  need("notice").hidden = true;
 }
 
 /** After a connection is made: restore what was there, open the link, or begin. @param {any} message */
@@ -191,6 +197,8 @@ function showPosition(next) {
   }
   if (standAt !== null && next.ply !== standAt && next.path[standAt] !== undefined) {
     connection.send({ do: "go", node: next.path[standAt] });
+  } else {
+    backAgain();
   }
   standAt = null;
   if (same && next.tree.length > before.tree.length && next.last !== null) announceMove(next);
@@ -224,7 +232,7 @@ function showAll() {
 }
 
 function mayPlay() {
-  return position !== null && position.result === null && position.seats[position.to_play] === "human";
+  return !away && position !== null && position.result === null && position.seats[position.to_play] === "human";
 }
 
 /** Rule numbers that differ from the usual ones. */
