@@ -43,7 +43,7 @@ def kept(runs: list[Path]) -> tuple[str, list[Kept]]:
 
 def rated(game: str, nets: list[Kept], visits: int, games: int, anchor: str) -> list[Rating]:
     """Ratings of the nets; the anchor has 0."""
-    players = [anchor, *(f"net:{net.path},visits={visits},solves=0" for net in nets)]
+    players = [anchor, *(f"net:{net.path},visits={visits},solve=0" for net in nets)]
     points = [[0.0] * len(players) for _ in players]
     for i in range(1, len(players)):
         for j in {0 if i <= 3 else i - 2, max(0, i - 2), i - 1}:

@@ -1,6 +1,7 @@
 """Exact solvers: the truth tables of GAMES.md, agreement with plain search, and honest limits."""
 
 import contextlib
+import random
 import signal
 import subprocess
 import sys
@@ -315,6 +316,23 @@ def test_settling_gives_the_result_of_solving(name: str, plies: int, nodes: int)
             settled += 1
             assert tesuji.solve(state).result == result
     assert settled >= 10
+
+
+def test_threats_prove_a_win_whose_length_is_not_known() -> None:
+    """No line has more than three stones yet, and ten million nodes do not tell how soon First wins."""
+    state = tesuji.game("gomoku15").replay("f9 i7 g9 i9 g10 g7 e8 h11 e9 h9")
+    assert _core.settle(state, 4000) == 1
+    found = tesuji.solve(state, nodes=4000)
+    assert (found.result, found.plies, found.complete) == (1, None, False)
+    # Whoever follows it wins: after each of its moves, and whatever the reply, it still does.
+    chance = random.Random(1)
+    while state.result is None:
+        (move, *_) = tesuji.solve(state, nodes=4000).best
+        state = state.play(move)
+        if state.result is None:
+            assert _core.settle(state, 4000) == 1
+            state = state.play(chance.choice(state.legal()))
+    assert state.result == 1
 
 
 def test_what_has_no_hope_is_not_begun() -> None:

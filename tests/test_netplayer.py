@@ -49,7 +49,7 @@ def test_of_drawn_moves_it_plays_one_that_keeps_the_draw(nets: Path) -> None:
 def test_it_doubts_a_move_that_a_solver_refutes(nets: Path) -> None:
     game, side = tesuji.game("gomoku8"), (-1, 1)
     settings = f"net:{nets}/gomoku8.safetensors,visits=16,candidates=0"
-    players = [tesuji.player(f"{settings},solves={solves}", game, seed=1) for solves in (0, 1)]
+    players = [tesuji.player(f"{settings},solve={solves}", game, seed=1) for solves in (0, 1)]
     lost, checked = [0, 0], 0
     for seed in range(40):
         state = game.random(seed, 10)
@@ -70,10 +70,10 @@ def test_who_means_to_err_asks_nobody() -> None:
     assert tesuji.solve(state).result is not None
     asked = tesuji.player("net:visits=400", game).think(state)
     assert asked.proven is not None
-    for options in ("visits=8,solves=0", "visits=8,temperature=1"):
+    for options in ("visits=8,solve=0", "visits=8,temperature=1"):
         assert tesuji.player(f"net:{options}", game).think(state).proven is None
-    with pytest.raises(ValueError, match="solves is 2: give 0 or 1"):
-        tesuji.player("net:solves=2", game)
+    with pytest.raises(ValueError, match="solve is -1: give a number from 0"):
+        tesuji.player("net:solve=-1", game)
 
 
 def test_it_does_not_pass_into_a_loss() -> None:

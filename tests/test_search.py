@@ -584,3 +584,21 @@ def test_what_the_solvers_know_the_search_finds(name: str, plies: int) -> None:
         assert tesuji.solve(state.play(thought.action)).result == known
         checked += 1
     assert checked >= 5
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_leaf_that_a_solver_settles_is_proven(rule: str) -> None:
+    """And nobody is asked about it; what the root then knows is right, though not how far away it is."""
+    game = tesuji.game("ultimate")
+    states = [state for seed in range(40) if (state := game.random(seed, 50)).result is None]
+    asked, proven = {}, {}
+    for solve in (0, 5000):
+        search = tesuji.Search(game, states, visits=60, rule=rule, seed=1, solve=solve)
+        asked[solve] = sum(answered(search))
+        proven[solve] = [thought.proven for thought in search.thoughts()]
+    assert asked[5000] < asked[0] / 2
+    assert sum(known is not None for known in proven[5000]) > sum(known is not None for known in proven[0])
+    for state, known in zip(states, proven[5000], strict=True):
+        assert known in (None, tesuji.solve(state).result)
+    far = tesuji.Search(game, states, visits=60, solve=5000).run("uniform").thoughts()
+    assert any(thought.proven is not None and thought.plies is None for thought in far)

@@ -29,6 +29,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("leaves", s.leaves);
   read("transpositions", s.transpositions);
   read("candidates", s.candidates);
+  read("solve", s.solve);
   read("memory", s.memory);
   s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
   return s;
@@ -173,28 +174,28 @@ void bind_search(nb::module_& m) {
             for (const MoveReport& r : f.forest.search(tree).report()) {
               std::optional<int> proven;
               if (r.bounds.proven()) proven = r.bounds.low;
-              moves.append(nb::make_tuple(r.action, r.visits, r.value, r.prior, r.improved, proven, r.plies, r.line));
+              moves.append(nb::make_tuple(r.action, r.visits, r.value, r.prior, r.improved, proven, r.line));
             }
             return moves;
           },
           "tree"_a,
-          nb::sig(
-              "def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]"),
-          "The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, plies "
-          "to it, line.")
+          nb::sig("def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, list[int]]]"),
+          "The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, line.")
       .def(
           "root",
           [](const PyForest& f, int tree) {
             f.check(tree);
             const Search& s = f.forest.search(tree);
             const Node& root = s.tree().node(Tree::kRoot);
-            std::optional<int> proven;
+            std::optional<int> proven, plies;
             if (root.bounds.proven()) proven = root.bounds.low;
-            return nb::make_tuple(root.visits, root.mean(), proven, root.plies, stop_name(s.stop()), s.tree().size(),
+            if (proven && root.plies < kFar) plies = root.plies;
+            return nb::make_tuple(root.visits, root.mean(), proven, plies, stop_name(s.stop()), s.tree().size(),
                                   s.tree().bytes());
           },
-          "tree"_a, nb::sig("def root(self, tree: int) -> tuple[int, float, int | None, int, str, int, int]"),
-          "Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.")
+          "tree"_a, nb::sig("def root(self, tree: int) -> tuple[int, float, int | None, int | None, str, int, int]"),
+          "Of the root: visits, value for First, proven result, plies to it where known, what ended the search, nodes, "
+          "bytes.")
       .def(
           "depth",
           [](const PyForest& f, int tree) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exact/exact.hpp"
+
 namespace tesuji {
 
 const char* stop_name(Stop stop) {
@@ -155,12 +157,19 @@ void Search::set_result(int node, const AnyState& state) {
 }
 
 void Search::set_verdict(int node, const AnyState& state) {
-  if (!settings_.candidates || !root_.game().verdict || tree_.node(node).bounds.proven()) return;
-  const Verdict verdict = root_.game().verdict(state.get());
-  if (verdict.result == Result::ongoing) return;
-  const auto value = static_cast<int8_t>(verdict.result);
-  tree_.node(node).bounds = {value, value};
-  tree_.node(node).plies = static_cast<uint16_t>(verdict.plies);
+  if (tree_.node(node).bounds.proven()) return;
+  const auto believe = [&](int result, int plies) {
+    const auto value = static_cast<int8_t>(result);
+    tree_.node(node).bounds = {value, value};
+    tree_.node(node).plies = static_cast<uint16_t>(plies);
+  };
+  if (settings_.candidates && root_.game().verdict) {
+    const Verdict verdict = root_.game().verdict(state.get());
+    if (verdict.result != Result::ongoing) return believe(static_cast<int>(verdict.result), verdict.plies);
+  }
+  if (settings_.solve > 0) {
+    if (const auto result = exact::settle(state, settings_.solve)) believe(*result, kFar);
+  }
 }
 
 // ── Step 2. Expand: the leaf gets its options; their priors come with the evaluator's answer. ───────────────────────

@@ -27,6 +27,7 @@ struct SearchSettings {
   // What the game is sure of is believed: only those moves are looked at among which is a best one, a single one is
   // followed without asking the evaluator (except from the root), and its verdict ends a walk.
   bool candidates = false;
+  int solve = 0;                    // nodes that an exact solver may spend on a leaf; 0: nobody is asked
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
 
@@ -41,7 +42,7 @@ struct MoveReport {
   double value, prior;  // value for First
   double improved;      // the policy that the search recommends
   Bounds bounds;
-  int plies;              // to the end, where proven
+  int plies;              // to the end, where proven; kFar or more: nobody knows how many
   std::vector<int> line;  // the moves that follow, this one first
 };
 
@@ -119,7 +120,7 @@ class Search {
   bool select(Walk&, bool grow);
   void expand(const Walk&);
   void set_result(int node, const AnyState&);
-  /// Believes the game's verdict on a node that is not the root, which needs options.
+  /// Believes the game's verdict, and what an exact solver finds, on a node that is not the root, which needs options.
   void set_verdict(int node, const AnyState&);
   void settle(const Walk&);
   void release(const Walk&);

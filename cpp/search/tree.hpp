@@ -29,6 +29,9 @@ struct Bounds {
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
+/// Plies to a proven result that is known without its distance.
+constexpr uint16_t kFar = 10'000;
+
 /// An option that was opened, to be followed.
 struct Edge {
   float prior = 0;

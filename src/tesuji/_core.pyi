@@ -273,14 +273,14 @@ class Forest:
         Goes on in that tree, up to so many visits of its root and for so many seconds (0: no limit).
         """
 
-    def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, int, list[int]]]:
+    def report(self, tree: int) -> list[tuple[int, int, float, float, float, int | None, list[int]]]:
         """
-        The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, plies to it, line.
+        The root's moves, best first: action, visits, value for First, prior, improved policy, proven result, line.
         """
 
-    def root(self, tree: int) -> tuple[int, float, int | None, int, str, int, int]:
+    def root(self, tree: int) -> tuple[int, float, int | None, int | None, str, int, int]:
         """
-        Of the root: visits, value for First, proven result, plies to it, what ended the search, nodes, bytes.
+        Of the root: visits, value for First, proven result, plies to it where known, what ended the search, nodes, bytes.
         """
 
     def depth(self, tree: int) -> tuple[int, float]:

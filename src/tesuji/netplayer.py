@@ -1,5 +1,6 @@
 """The player ``net``: a tree search that a net guides."""
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,10 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji import _core
+from tesuji import _core, exact
 from tesuji._core import Game, State
 from tesuji.evaluate import averaged, shared_evaluator
-from tesuji.exact import Solution, solve, thought
 from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
@@ -32,6 +32,7 @@ _NODES_A_SECOND = 1_000_000  # the slowest; others make up to three times as man
 _MOST_NODES = 500_000  # nobody can interrupt it
 _SOLVER_SHARE = 0.2
 _HOPE = 4  # it often needs less than its usual effort
+_PATIENCE = 16  # and seldom more than so many times that
 _DOUBTED = 24  # moves that are looked at after the search, at most
 
 
@@ -62,7 +63,7 @@ class NetPlayer:
         leaves: int | None = None,
         average: int = 0,
         candidates: int = 1,
-        solves: int = 1,
+        solve: int = 500,
         threads: int = 1,
         temperature: float = 0.0,
         device: str = "auto",
@@ -75,15 +76,17 @@ class NetPlayer:
         temperature draws by; without it, the one that suits the temperature.
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
-        the game is sure of: which moves are enough, and who wins. ``solves``: where an exact solver may well
-        know the rest, it is asked first, and no move is played that ends the game in a loss while there are others; a
-        player with a temperature, who means to err, does neither.
+        the game is sure of: which moves are enough, and who wins. ``solve``: nodes that an exact solver may spend on a
+        leaf of the tree; above 0, where it may well know the rest, it is also asked before the search, and no move is
+        played that ends the game in a loss while there are others; for a player with a temperature, who means to err,
+        it is always 0.
         """
-        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates), ("solves", solves)):
+        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates)):
             if given not in (0, 1):
                 raise ValueError(f"{name} is {given}: give 0 or 1")
         self._reuse = bool(reuse)
-        self._solves = bool(solves) and temperature == 0
+        solve = solve if temperature == 0 else 0
+        self._solves = solve > 0
         self._draw = Draw(temperature, seed)
         if rule is None:
             rule = "gumbel" if temperature == 0 else "puct"  # shares of visits are what a temperature draws by
@@ -109,6 +112,7 @@ class NetPlayer:
             leaves=leaves,
             transpositions=game.transposes,
             candidates=bool(candidates),
+            solve=solve,
             memory=memory,
         )
         self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
@@ -128,7 +132,7 @@ class NetPlayer:
         nodes = self._solver_nodes(state, limit)
         known = self._solution(state, nodes, timed=limit is not None) if nodes else None
         if known is not None and (known.margin is not None or known.result == (1, -1)[state.to_play]):
-            return thought(state, known, known.best[0])
+            return exact.thought(state, known, known.best[0])
         self._search.continue_from(0, state, reuse=self._reuse)
         if limit is not None:
             spent = time.perf_counter() - began
@@ -137,7 +141,9 @@ class NetPlayer:
         seen = self.seen(state)
         if known is not None:
             # Drawn, or lost against who sees it: among the moves that keep what there is, the net's favourite.
-            return thought(state, known, max(known.best, key=lambda move: seen.visits.get(state.game.parse(move), 0)))
+            return exact.thought(
+                state, known, max(known.best, key=lambda move: seen.visits.get(state.game.parse(move), 0))
+            )
         return self._doubted(state, seen, nodes, until) if self._solves else seen
 
     def _solver_nodes(self, state: State, seconds: float | None) -> int:
@@ -147,10 +153,12 @@ class NetPlayer:
         nodes = min(_MOST_NODES, _NODES_A_VISIT * (self._visits or (_VISITS if seconds is None else _NO_LIMIT)))
         if seconds is not None:
             nodes = min(nodes, int(_NODES_A_SECOND * _SOLVER_SHARE * seconds))
-        return nodes if _core.effort(state) <= _HOPE * nodes else 0
+        effort = _core.effort(state)
+        return min(nodes, math.ceil(_PATIENCE * effort)) if effort <= _HOPE * nodes else 0
 
-    def _solution(self, state: State, nodes: int, *, timed: bool) -> Solution | None:
-        found = solve(state, nodes=3 * nodes, seconds=nodes / _NODES_A_SECOND) if timed else solve(state, nodes=nodes)
+    def _solution(self, state: State, nodes: int, *, timed: bool) -> exact.Solution | None:
+        limits = {"nodes": 3 * nodes, "seconds": nodes / _NODES_A_SECOND} if timed else {"nodes": nodes}
+        found = exact.solve(state, **limits)
         return None if found.result is None else found
 
     def _doubted(self, state: State, seen: Thought, nodes: int, until: float | None) -> Thought:

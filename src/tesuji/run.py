@@ -767,7 +767,7 @@ class _Session:
     def _player(self, steps: int) -> str:
         rule = self._config.selfplay.rule
         # It is the network that is measured, no solver.
-        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits},rule={rule},solves=0"
+        return f"net:{self._folder.net(steps, '.onnx')},visits={self._config.run.visits},rule={rule},solve=0"
 
     def _match(self, steps: int, opponent: str, games: int) -> arena.Match:
         def watch(records: Mapping[int, GameRecord], total: int) -> None:

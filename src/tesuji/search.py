@@ -50,6 +50,8 @@ class SearchSettings:
     """Whether it believes what the game is sure of. It looks only at the moves among which is a best one: in Dots and
     Boxes one of several that come to the same, in Gomoku the one that wins or that stops a five; a single one is
     followed unasked. And it takes the game's word for who wins: whole chains and loops, a win by fours."""
+    solve: int = 0
+    """Nodes that an exact solver may spend on every leaf that it has a hope to settle; 0: nobody is asked."""
     memory: int = 1 << 30
     """Bytes that one tree may take; when they are used up the search stops."""
 
@@ -67,6 +69,7 @@ class SearchSettings:
             "noise_weight": (0, 1),
             "noise_concentration": (1e-6, 1e6),
             "leaves": (1, 4096),
+            "solve": (0, 2**31 - 1),
             "memory": (1 << 16, 1 << 44),
         }
         check_numbers(self, bounds)
@@ -201,7 +204,7 @@ class Search:
                 prior=prior,
                 proven=known,
             )
-            for _, seen, worth, prior, _, known, _, line in moves
+            for _, seen, worth, prior, _, known, line in moves
         )
         best = moves[0]
         return Thought(
@@ -211,7 +214,7 @@ class Search:
             visits={action: seen for action, seen, *_ in moves},
             lines=lines,
             proven=proven,
-            plies=plies if proven is not None else None,
+            plies=plies,
             seconds=seconds,
             stop=stop,
             nodes=nodes,

@@ -50,6 +50,7 @@ void Budget::check() {
   if (Clock::now() >= until_) throw OutOfBudget{"the limit of " + number_text(seconds_) + " s was met"};
   if (pause_ >= 0 && spent_ >= pause_) throw OutOfBudget{"the search was told to pause"};
   next_check_ = std::min(most_, spent_ + kStride);
+  if (pause_ >= 0) next_check_ = std::min(next_check_, pause_);
 }
 
 Solution solve(const AnyState& state, Budget& budget, Solver solver) {

@@ -46,6 +46,7 @@ class Budget {
     if (++spent_ >= next_check_) check();
   }
   int64_t spent() const { return spent_; }
+  int64_t left() const { return most_ - spent_; }
 
   /// Looks at the clock and at the limits now.
   void check();

@@ -4,9 +4,13 @@
 // Two things keep the tree small. A stone is never a drawback: where the defender holds after passing, he holds. And
 // where the attacker would win after a pass by fours alone (moves that each force one reply), only replies that touch
 // that line of play, or that make a four of the defender's on the way, can help.
+//
+// Long wins are found by threats: the attacker plays only fours, and moves after which he would win by fours. That
+// proves wins many moves away in few nodes, but neither the shortest nor that there is none.
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "../../core/bits.hpp"
 #include "exact.hpp"
@@ -22,6 +26,7 @@ class GomokuSolver {
 
  public:
   using Cells = Bits<kCells>;
+  using Windows = Bits<kWindows>;
 
   explicit GomokuSolver(Budget& budget) : budget_(budget) { owner_.fill(-1); }
 
@@ -36,12 +41,12 @@ class GomokuSolver {
       auto& mine = stones_[player][w];
       const int theirs = stones_[other][w];
       if (theirs == 0) {
-        --alive_[player][mine];
-        ++alive_[player][mine + 1];
+        lines_[player][mine].reset(w);
+        lines_[player][mine + 1].set(w);
         if (mine + 1 == K - 1) change_goal(player, gap(w), 1);
       }
       if (mine == 0) {
-        --alive_[other][theirs];
+        lines_[other][theirs].reset(w);
         if (theirs == K - 1) change_goal(other, cell, -1);
       }
       ++mine;
@@ -55,12 +60,12 @@ class GomokuSolver {
       const int theirs = stones_[other][w];
       --mine;
       if (mine == 0) {
-        ++alive_[other][theirs];
+        lines_[other][theirs].set(w);
         if (theirs == K - 1) change_goal(other, cell, 1);
       }
       if (theirs == 0) {
-        ++alive_[player][mine];
-        --alive_[player][mine + 1];
+        lines_[player][mine + 1].reset(w);
+        lines_[player][mine].set(w);
         if (mine + 1 == K - 1) change_goal(player, gap(w), -1);
       }
     }
@@ -78,7 +83,7 @@ class GomokuSolver {
     const int defender = 1 - attacker;
     if (goals_[attacker].any()) return moves >= 1;
     if (moves < missing(attacker) || goals_[defender].count() > 1) return false;
-    Known known = recall(attacker, true);
+    Known known = recall(attacker, Question::attacks);
     if (moves >= known.wins) return true;
     if (moves <= known.fails) return false;
     budget_.spend();
@@ -95,7 +100,7 @@ class GomokuSolver {
         for (int i = 0; i < count && !won; ++i) won = after_attack(attacker, cells[i], moves);
       }
     }
-    remember(attacker, true, moves, won, budget_.spent() - before);
+    remember(attacker, Question::attacks, moves, won, budget_.spent() - before);
     return won;
   }
 
@@ -107,7 +112,7 @@ class GomokuSolver {
     if (goals > 1) return true;
     if (goals == 1) return after_defence(attacker, goals_[attacker].nth(0), moves);
     if (empty_ == 0) return false;
-    Known known = recall(attacker, false);
+    Known known = recall(attacker, Question::breaks);
     if (moves >= known.wins) return true;
     if (moves <= known.fails) return false;
     budget_.spend();
@@ -123,8 +128,71 @@ class GomokuSolver {
       const int count = list(defender, cells, by_fours ? &zone : nullptr);
       for (int i = 0; i < count && won; ++i) won = after_defence(attacker, cells[i], moves);
     }
-    remember(attacker, false, moves, won, budget_.spent() - before);
+    remember(attacker, Question::breaks, moves, won, budget_.spent() - before);
     return won;
+  }
+
+  /// Whether the attacker, to move, wins by threats, at most `threats` of them before the fours that end the game; the
+  /// move that begins it.
+  bool forces(int attacker, int threats, int* first = nullptr) {
+    const int defender = 1 - attacker;
+    Line line;
+    if (fours(attacker, kCells, line)) {
+      if (first) *first = line.first;
+      return true;
+    }
+    if (goals_[defender].count() > 1) return false;
+    if (threats == 0) {
+      cut_short_ = true;
+      return false;
+    }
+    const Known known = recall(attacker, Question::forces);
+    if (threats >= known.wins && !first) return true;
+    if (threats <= known.fails) return false;
+    budget_.spend();
+    const int64_t before = budget_.spent();
+    Cells cells = goals_[defender];  // where there is one, there is no choice
+    if (cells.none()) {
+      (lines_[attacker][K - 3] | lines_[attacker][K - 2]).each([&](int w) { add_empty(w, cells); });
+    }
+    bool won = false;
+    std::array<int16_t, kCells> order;
+    const int count = list(attacker, order, &cells);
+    for (int i = 0; i < count && !won; ++i) {
+      play(attacker, order[i]);
+      won = forced(attacker, threats - 1);
+      undo(attacker, order[i]);
+      if (won && first) *first = order[i];
+    }
+    remember(attacker, Question::forces, threats, won, budget_.spent() - before);
+    return won;
+  }
+
+  /// Whether more threats than were allowed might have changed an answer since this was last asked.
+  bool was_cut_short() { return std::exchange(cut_short_, false); }
+
+  /// Whether the attacker threatens to win by fours, and after every reply wins by so many further threats.
+  bool forced(int attacker, int threats) {
+    const int defender = 1 - attacker;
+    if (goals_[defender].any()) return false;
+    const Cells& goals = goals_[attacker];
+    if (goals.count() > 1) return true;
+    const auto after = [&](int cell) {
+      play(defender, cell);
+      const bool won = forces(attacker, threats);
+      undo(defender, cell);
+      return won;
+    };
+    if (goals.any()) return after(goals.nth(0));
+    Line line;
+    if (!fours(attacker, kCells, line)) return false;
+    const Cells zone = disturbing(defender, line);
+    std::array<int16_t, kCells> order;
+    const int count = list(defender, order, &zone);
+    for (int i = 0; i < count; ++i) {
+      if (!after(order[i])) return false;
+    }
+    return true;
   }
 
   bool after_attack(int attacker, int cell, int moves) {
@@ -149,26 +217,38 @@ class GomokuSolver {
   struct Known {
     int16_t wins = 1000, fails = 0;  // the least number of moves known to win, the largest known not to
   };
-  /// A win by fours: the attacker's cells, and those on which the defender must answer.
+  /// A win by fours: the attacker's cells, the first of them, and those on which the defender must answer.
   struct Line {
     Cells attack, answer;
+    int first = -1;
   };
+  /// What the memory knows of a position.
+  enum class Question : uint8_t { attacks, breaks, fours, forces };
 
   Budget& budget_;
   Table<Key, Known> known_;
   std::array<int8_t, kCells> owner_;
   std::array<std::array<int8_t, kWindows>, 2> stones_{};  // of a player in each window of K cells
-  // How many windows without the other's stones hold so many of a player's.
-  std::array<std::array<int, K + 1>, 2> alive_{{{kWindows}, {kWindows}}};
+  // The windows without the other's stones that hold so many of a player's.
+  std::array<std::array<Windows, K + 1>, 2> lines_{{{Windows::all()}, {Windows::all()}}};
   std::array<std::array<int8_t, kCells>, 2> goal_counts_{};
   std::array<Cells, 2> goals_{};
   std::array<std::array<uint64_t, 2>, 8> hashes_{};  // under each symmetry; 128 bits each
   int empty_ = kCells;
+  bool cut_short_ = false;
 
   static constexpr auto kNumbers = [] {
     std::array<std::array<std::array<uint64_t, 2>, kCells>, 2> numbers{};
     for (uint64_t i = 0; i < 2 * kCells; ++i) numbers[i % 2][i / 2] = {mix(i), mix(~i)};
     return numbers;
+  }();
+  static constexpr auto kCarried = [] {
+    constexpr Grid grid{.rows = N, .cols = N};
+    std::array<std::array<int16_t, 8>, kCells> carried{};
+    for (int cell = 0; cell < kCells; ++cell) {
+      for (int s = 0; s < 8; ++s) carried[cell][s] = static_cast<int16_t>(grid.carry(s, cell));
+    }
+    return carried;
   }();
   static constexpr auto kWindowCells = [] {
     std::array<std::array<int16_t, K>, kWindows> windows{};
@@ -207,15 +287,19 @@ class GomokuSolver {
     }
     return -1;
   }
+  void add_empty(int w, Cells& cells) const {
+    for (const int cell : kWindowCells[w]) {
+      if (owner_[cell] < 0) cells.set(cell);
+    }
+  }
   void change_goal(int player, int cell, int by) {
     auto& count = goal_counts_[player][cell];
     count = static_cast<int8_t>(count + by);
     count > 0 ? goals_[player].set(cell) : goals_[player].reset(cell);
   }
   void toggle(int player, int cell) {
-    constexpr Grid grid{.rows = N, .cols = N};
     for (int s = 0; s < 8; ++s) {
-      const auto& number = kNumbers[player][grid.carry(s, cell)];
+      const auto& number = kNumbers[player][kCarried[cell][s]];
       hashes_[s][0] ^= number[0];
       hashes_[s][1] ^= number[1];
     }
@@ -223,67 +307,69 @@ class GomokuSolver {
   /// Stones that the attacker's fullest line lacks; many where he has no line left.
   int missing(int player) const {
     for (int have = K - 1; have >= 0; --have) {
-      if (alive_[player][have] > 0) return K - have;
+      if (lines_[player][have].any()) return K - have;
     }
     return 1000;
   }
 
-  Key key(int attacker, bool attacks) const {
+  Key key(int attacker, Question question) const {
     auto least = hashes_[0];
     for (const auto& hash : hashes_) least = std::min(least, hash);
-    least[0] ^= mix(1000 + 2 * static_cast<uint64_t>(attacker) + attacks);
+    least[0] ^= mix(1000 + 2 * static_cast<uint64_t>(question) + static_cast<uint64_t>(attacker));
     return {least};
   }
-  Known recall(int attacker, bool attacks) const {
-    const Known* known = known_.find(key(attacker, attacks));
+  Known recall(int attacker, Question question) const {
+    const Known* known = known_.find(key(attacker, question));
     return known ? *known : Known{};
   }
-  void remember(int attacker, bool attacks, int moves, bool won, int64_t work) {
-    Known known = recall(attacker, attacks);
+  void remember(int attacker, Question question, int moves, bool won, int64_t work) {
+    Known known = recall(attacker, question);
     if (won) {
       known.wins = static_cast<int16_t>(std::min<int>(known.wins, moves));
     } else {
       known.fails = static_cast<int16_t>(std::max<int>(known.fails, moves));
     }
-    known_.put(key(attacker, attacks), known, static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(work))));
+    known_.put(key(attacker, question), known, static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(work))));
   }
 
   /// Whether the attacker, to move, wins by fours alone, and a set of cells that holds such a line.
   bool fours(int attacker, int moves, Line& line) {
     const int defender = 1 - attacker;
     if (goals_[attacker].any()) {
-      line.attack.set(goals_[attacker].nth(0));
+      line.first = goals_[attacker].nth(0);
+      line.attack.set(line.first);
       return moves >= 1;
     }
-    if (moves < 2 || alive_[attacker][K - 2] == 0 || goals_[defender].count() > 1) return false;
+    if (moves < 2 || lines_[attacker][K - 2].none() || goals_[defender].count() > 1) return false;
+    if (moves <= recall(attacker, Question::fours).fails) return false;
     budget_.spend();
-    Cells tried;
-    for (int w = 0; w < kWindows; ++w) {
-      if (stones_[attacker][w] != K - 2 || stones_[defender][w] != 0) continue;
-      for (const int cell : kWindowCells[w]) {
-        if (owner_[cell] >= 0 || tried.test(cell)) continue;
-        if (goals_[defender].any() && !goals_[defender].test(cell)) continue;
-        tried.set(cell);
-        play(attacker, cell);
-        bool won = false;
-        const Cells goals = goals_[attacker];
-        if (goals.count() > 1) {
-          won = true;
-          line.answer |= goals;
-        } else if (moves > 2) {
-          const int answer = goals.nth(0);
-          play(defender, answer);
-          won = fours(attacker, moves - 1, line);
-          undo(defender, answer);
-          if (won) line.answer.set(answer);
-        }
-        undo(attacker, cell);
-        if (won) {
-          line.attack.set(cell);
-          return true;
-        }
+    const int64_t before = budget_.spent();
+    Cells cells;
+    lines_[attacker][K - 2].each([&](int w) { add_empty(w, cells); });
+    if (goals_[defender].any()) cells &= goals_[defender];
+    for (; cells.any(); cells.reset(cells.nth(0))) {
+      const int cell = cells.nth(0);
+      play(attacker, cell);
+      bool won = false;
+      const Cells goals = goals_[attacker];
+      if (goals.count() > 1) {
+        won = true;
+        line.answer |= goals;
+      } else if (moves > 2) {
+        const int answer = goals.nth(0);
+        play(defender, answer);
+        won = fours(attacker, moves - 1, line);
+        undo(defender, answer);
+        if (won) line.answer.set(answer);
+      }
+      undo(attacker, cell);
+      if (won) {
+        line.first = cell;
+        line.attack.set(cell);
+        return true;
       }
     }
+    remember(attacker, Question::fours, moves, false, budget_.spent() - before);
     return false;
   }
 
@@ -291,15 +377,16 @@ class GomokuSolver {
   /// the answers to come, a line of his that lacks one stone at most.
   Cells disturbing(int defender, const Line& line) const {
     Cells cells = line.attack | line.answer;
-    for (int w = 0; w < kWindows; ++w) {
-      if (stones_[1 - defender][w] != 0) continue;
-      int filled = 0;
-      for (const int cell : kWindowCells[w]) filled += owner_[cell] == defender || line.answer.test(cell);
-      if (filled < K - 2) continue;
-      for (const int cell : kWindowCells[w]) {
-        if (owner_[cell] < 0) cells.set(cell);
+    lines_[defender][K - 2].each([&](int w) { add_empty(w, cells); });
+    line.answer.each([&](int answer) {
+      for (const int w : kWindowsAt[answer]) {
+        if (w < 0) break;
+        if (stones_[1 - defender][w] != 0) continue;
+        int filled = 0;
+        for (const int cell : kWindowCells[w]) filled += owner_[cell] == defender || line.answer.test(cell);
+        if (filled >= K - 2) add_empty(w, cells);
       }
-    }
+    });
     return cells;
   }
 
@@ -346,14 +433,40 @@ std::pair<int, int> outcome(Solver& solver, int mover) {
   return {0, most};
 }
 
+/// A result that threats have proven, +1 or −1 for the mover, and where he wins his move; 0: they prove nothing.
+struct ByThreats {
+  int value = 0, first = -1;
+};
+
+/// Spends a half of the budget at most.
+template <int N, int K>
+ByThreats by_threats(const AnyState& state, Budget& budget) {
+  constexpr int64_t kMostNodes = 1'000'000;
+  const int mover = state.to_play();
+  const auto solver = set_up<N, K>(state, budget);
+  ByThreats found;
+  budget.pause_at(budget.spent() + std::min(kMostNodes, budget.left() / 2));
+  try {
+    for (int threats = 0; found.value == 0; ++threats) {
+      if (solver->forces(mover, threats, &found.first)) found.value = 1;
+      if (found.value == 0 && solver->forced(1 - mover, threats)) found.value = -1;
+      if (!solver->was_cut_short()) break;
+    }
+  } catch (const OutOfBudget&) {
+  }
+  budget.pause_at(-1);
+  return found;
+}
+
 }  // namespace
 
-/// A short win is found fast, and a long one seldom: it is always worth a try.
+/// A win by threats is found fast, and another seldom: it is always worth a try.
 double gomoku_effort(const AnyState&) { return 1000; }
 
 template <int N, int K>
 Solution solve_gomoku(const AnyState& state, Budget& budget) {
   const int mover = state.to_play(), other = 1 - mover;
+  const ByThreats threats = by_threats<N, K>(state, budget);
   const auto solver = set_up<N, K>(state, budget);
   Solution solution;
   const auto legal = state.legal();
@@ -369,25 +482,36 @@ Solution solve_gomoku(const AnyState& state, Budget& budget) {
       if (solution.best.empty()) throw;
       solution.complete = false;
     }
-    return solution;
   };
 
-  const auto [value, moves] = outcome(*solver, mover);
-  solution.result = for_first(mover, value);
-  solution.plies = value == 0 ? solver->empty() : 2 * moves - (value > 0);
-  if (value > 0) {
-    return list([&, moves = moves](int cell) {
-      return moves == 1 ? solver->goals(mover).test(cell) : solver->after_attack(mover, cell, moves);
-    });
+  try {
+    const auto [value, moves] = outcome(*solver, mover);
+    solution.result = for_first(mover, value);
+    solution.plies = value == 0 ? solver->empty() : 2 * moves - (value > 0);
+    if (value > 0) {
+      list([&, moves = moves](int cell) {
+        return moves == 1 ? solver->goals(mover).test(cell) : solver->after_attack(mover, cell, moves);
+      });
+    } else {
+      const int held = moves - (value < 0);  // for so many of the other's moves
+      list([&](int cell) { return !solver->after_defence(other, cell, held); });
+    }
+  } catch (const OutOfBudget&) {
+    if (threats.value == 0) throw;
+    // Who wins is known, and how, but not how soon.
+    solution = {};
+    solution.result = for_first(mover, threats.value);
+    solution.best = threats.value > 0 ? std::vector{threats.first} : legal;
+    solution.complete = threats.value < 0;
   }
-  const int held = moves - (value < 0);  // for so many of the other's moves
-  return list([&](int cell) { return !solver->after_defence(other, cell, held); });
+  return solution;
 }
 
 template <int N, int K>
 int settle_gomoku(const AnyState& state, Budget& budget) {
   const int mover = state.to_play();
-  return for_first(mover, outcome(*set_up<N, K>(state, budget), mover).first);
+  const int value = by_threats<N, K>(state, budget).value;
+  return for_first(mover, value ? value : outcome(*set_up<N, K>(state, budget), mover).first);
 }
 
 template Solution solve_gomoku<3, 3>(const AnyState&, Budget&);

@@ -422,7 +422,9 @@ class Lab:
         from tesuji.run import Run
 
         c = Run(self.folder / "runs" / run).config.selfplay
-        options = {"visits": visits, "c": c.c, "fpu": c.fpu, "candidates": c.candidates, "solves": c.candidates, **more}
+        options = {"visits": visits, "c": c.c, "fpu": c.fpu, "candidates": c.candidates, **more}
+        if not c.candidates:
+            options["solve"] = 0
         return f"net:{net},rule={c.rule}," + ",".join(f"{key}={value:g}" for key, value in options.items())
 
     def best_net(self, run: str) -> str:
