@@ -20,7 +20,7 @@ from test_cli import refused
 
 import tesuji
 from tesuji import arena, players, reports
-from tesuji.openings import openings
+from tesuji.openings import book, default_plies, form, openings
 from tesuji.ratings import bradley_terry, elo_of, estimate, llr, score_of, sprt
 from tesuji.records import GameRecord, Journal, read_records
 
@@ -197,6 +197,25 @@ def test_openings_are_balanced() -> None:
     usual = game.playouts(2000).mean()
     for opening in itertools.islice(openings(game, 6, seed=1), 40):
         assert abs(game.replay(opening).playouts(2000, seed=7).mean() - usual) < 0.5
+
+
+@pytest.mark.parametrize("name", ["gomoku8", "gomoku15"])
+def test_books_hold_fresh_openings(name: str) -> None:
+    game = tesuji.game(name)
+    lines = book(game, 1)
+    states = [game.replay(line) for line in lines]
+    assert all(state.result is None and len(state.history) == default_plies(game) for state in states)
+    assert len({form(state) for state in states}) == len(lines) >= 150
+    assert book(game, 1) == lines != book(game, 2)
+    assert set(book(game, 2)) == set(lines)
+
+
+def test_a_match_takes_its_openings_from_the_book() -> None:
+    game = tesuji.game("gomoku8")
+    played = tesuji.match("random", "random", game=game, games=6, seed=3, workers=1)
+    assert [" ".join(record.opening) for record in played.games[::2]] == list(book(game, 3)[:3])
+    plain = tesuji.match("random", "random", game=game, games=2, seed=3, workers=1, openings=2)
+    assert len(plain.games[0].opening) == 2
 
 
 # ── Matches ──

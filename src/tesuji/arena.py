@@ -26,7 +26,7 @@ from typing import Any
 
 from tesuji._core import Game, State
 from tesuji.games import game as game_of
-from tesuji.openings import default_plies, openings
+from tesuji.openings import book, default_plies, openings
 from tesuji.players import Forfeit, Player, player
 from tesuji.protocols import engine
 from tesuji.ratings import Estimate, Rating, Sprt, bradley_terry, estimate, sprt
@@ -330,13 +330,14 @@ def match(
 ) -> Match:
     """Plays two players, named by texts, against each other; they are A and B, and each is First in half of the games.
 
-    ``openings``: random plies before the players begin, or a list of openings such as "e5 c3"; None: what suits the
-    game. ``move_seconds``: who takes longer for a move loses the game; None: guests have a minute, our own players as
-    long as they like. ``workers``: processes that play at once; None: one a core. ``sprt``: (elo0, elo1), to stop as
-    soon as it is clear whether A is stronger by elo1 rather than by elo0. ``out``: a file for the games; what it holds
-    already of the same match is not played again. ``elsewhere`` plays the games instead of this machine (``cluster``).
+    ``openings``: random plies before the players begin, or a list of openings such as "e5 c3"; None: the game's book,
+    or else as many random plies as suit it. ``move_seconds``: who takes longer for a move loses the game; None: guests
+    have a minute, our own players as long as they like. ``workers``: processes that play at once; None: one a core.
+    ``sprt``: (elo0, elo1), to stop as soon as it is clear whether A is stronger by elo1 rather than by elo0. ``out``: a
+    file for the games; what it holds already of the same match is not played again. ``elsewhere`` plays the games
+    instead of this machine (``cluster``).
     """
-    g, drawn_from = _game_and_openings(game, openings)
+    g, drawn_from = _game_and_openings(game, openings, seed)
     if sprt is not None and not sprt[0] < sprt[1]:
         raise ValueError(f"sprt is {sprt[0]:g},{sprt[1]:g}: give two Elo differences, the smaller first")
     contest = _Contest(g, (first, second), games, seed, drawn_from, move_seconds)
@@ -366,7 +367,7 @@ def tournament(
     watch: Watcher | None = None,
 ) -> Tournament:
     """Plays so many games between any two of the players; the rest as for ``match``."""
-    g, drawn_from = _game_and_openings(game, openings)
+    g, drawn_from = _game_and_openings(game, openings, seed)
     if len(players) < 2:
         raise ValueError("a tournament needs at least two players")
     contest = _Contest(g, tuple(players), games, seed, drawn_from, move_seconds)
@@ -386,10 +387,12 @@ def match_of(
     return dataclasses.replace(played, sprt=sprt(played.pairs, *bounds)) if bounds else played
 
 
-def _game_and_openings(game: str | Game, given: int | Sequence[str] | None) -> tuple[Game, int | tuple[str, ...]]:
+def _game_and_openings(
+    game: str | Game, given: int | Sequence[str] | None, seed: int
+) -> tuple[Game, int | tuple[str, ...]]:
     g = game if isinstance(game, Game) else game_of(game)
     if given is None:
-        return g, default_plies(g)
+        return g, book(g, seed) or default_plies(g)
     if isinstance(given, str):
         raise TypeError("openings are a number of plies or a list of texts, not one text")
     return g, given if isinstance(given, int) else tuple(given)

@@ -241,7 +241,7 @@ PlayerText = Annotated[
 InGame = Annotated[str, typer.Option("--game", help="A game, such as go9 or go9:komi=5.5.")]
 Workers = Annotated[int | None, typer.Option(help="Games to play at once; without it, one a core.")]
 Seed = Annotated[int, typer.Option(help="Another seed plays other games.")]
-OpeningPlies = Annotated[int | None, typer.Option(help="Random plies before the players begin.")]
+OpeningPlies = Annotated[int | None, typer.Option(help="Random plies before the players begin, instead of a book.")]
 Out = Annotated[
     Path | None, typer.Option(help="A file (JSON) for the games; the same command goes on where it stopped.")
 ]

@@ -1,11 +1,16 @@
-"""Openings for matches: varied, distinct up to symmetry, and not already decided."""
+"""Openings for matches: varied, distinct up to symmetry, and not already decided.
+
+Random play is a weak judge of that. Where it fails (most random openings of Gomoku are won for whom they favour), the
+game has a book: openings that a strong player called even, in ``books/GAME.txt``, made by ``tools/book.py``.
+"""
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 from tesuji._core import Game, State
 
-__all__ = ["default_plies", "openings"]
+__all__ = ["book", "default_plies", "form", "openings"]
 
 _TRIES = 60  # positions looked at for one opening before the demands are lowered
 _PLAYOUTS = 200
@@ -15,6 +20,16 @@ _BOUND = 0.35  # how far the mean result of random play may lie from that at the
 def default_plies(game: Game) -> int:
     """How many random plies suit a game of that size."""
     return 2 if game.actions < 30 else 4 if game.actions < 100 else 6
+
+
+def book(game: Game, seed: int) -> tuple[str, ...]:
+    """The openings of a game's book as texts, in an order by chance; none where it has no book."""
+    path = Path(__file__).parent / "books" / f"{game.name}.txt"
+    if not path.is_file():
+        return ()
+    lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    random.Random(f"book {seed}").shuffle(lines)
+    return tuple(lines)
 
 
 def openings(game: Game, plies: int, seed: int) -> Iterator[tuple[str, ...]]:
@@ -36,7 +51,7 @@ def openings(game: Game, plies: int, seed: int) -> Iterator[tuple[str, ...]]:
             state = _random_plies(game, min(plies, _TRIES - 1 - attempt), chance)
             if state.result is not None:
                 continue
-            key = _form(state)
+            key = form(state)
             if key not in leans:
                 leans[key] = abs(_mean(state) - usual)
             rank = used.get(key, 0), leans[key]
@@ -66,7 +81,7 @@ def _mean(state: State) -> float:
     return float(state.playouts(_PLAYOUTS, seed=1).mean())
 
 
-def _form(state: State) -> object:
+def form(state: State) -> object:
     """Equal for states that a symmetry carries to each other, by what is on the board and may be played next."""
     images = (state.carried(symmetry) for symmetry in range(state.game.symmetries))
     return min(("".join(image.glyphs()), image.to_play, tuple(image.legal())) for image in images)
