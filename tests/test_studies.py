@@ -39,7 +39,10 @@ REQUIRED = {
         {"one search", "curves", "times", "latest-or-best", "strength", "exact6x4"},
         {"gomoku-loss", "gomoku-entropy", "one-game", "many-games", "latest-or-best-curve", "ours-curve"},
     ),
-    "nogo": ({"pipeline", "hundred", "reuse", "ours-matches"}, {"nogo-loss", "nogo-gate", "reuse-curve", "ours-curve"}),
+    "nogo": (
+        {"pipeline", "hundred", "reuse", "ours-matches", "ours-reuse"},
+        {"nogo-loss", "nogo-gate", "reuse-curve", "ours-curve"},
+    ),
     "dots": (
         {"trainings", "first-moves", "mirror", "results", "exact", "learning", "dots-ours"},
         {"first-moves-shares", "first-moves-visits"},
@@ -250,7 +253,7 @@ def test_curves_of_gomoku_are_of_the_runs(finished: Callable[[str], Path]) -> No
 
 def test_depths_of_nogo_add_up(finished: Callable[[str], Path]) -> None:
     done = finished("nogo")
-    for row in table(done, "reuse"):
+    for row in (*table(done, "reuse"), *table(done, "ours-reuse")):
         gain = value(row["tree: kept"]) / value(row["tree: new"]) - 1
         assert math.isclose(value(row["gain"]), 100 * gain, abs_tol=0.5)
     assert {row["paper"] for row in table(done, "hundred")} == {"97 of 100 (OASE-NoGo)", "96 of 100 (OASE-NoGo)"}

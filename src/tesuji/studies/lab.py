@@ -28,6 +28,7 @@ import tesuji
 from tesuji import arena, reports
 from tesuji.analysis import has_net
 from tesuji.games import game as game_of
+from tesuji.netplayer import shipped
 from tesuji.progress import clock, progress
 from tesuji.records import GameRecord, read_records, write_safely
 from tesuji.studies.words import both
@@ -447,6 +448,10 @@ class Lab:
     def strong(self, game: str, run: str) -> str:
         """Our network of a game as the beginning of a player's text: the one that ships, or that of a run."""
         return "net:" if has_net(game_of(game)) else f"net:{self.net(run)},"
+
+    def strong_net(self, game: str, run: str) -> str:
+        """The file of that network."""
+        return str(shipped(game_of(game))) if has_net(game_of(game)) else self.net(run)
 
     def shown(self, player: str) -> str:
         """A player's text for people: without the folder."""

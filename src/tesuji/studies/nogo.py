@@ -39,12 +39,13 @@ def steps(lab: Lab) -> Sequence[Step]:
     rounds, changes = lab.plan("self-play games", 5_000, a_round=80, plies=62, crowd=64, paper="not said")
     gate = lab.count("games of the gate", 40, least=2, even=True, paper="not said")
     side = lab.count("games a side against each opponent", 100, least=1)
+    our_side = lab.count("the same of our network", 100, least=1 if lab.trial else 10)
     positions = lab.count("positions of the comparison of depths", 30, least=4, paper="not said")
     minutes = lab.minutes("our recipe: preset laptop", 400)
     changes |= lab.training(62)
     changes |= {"selfplay.visits": visits, "run.visits": visits, "run.gate_games": gate, "run.gate_threshold": GATE}
 
-    def against(who: str) -> dict[str, Any]:
+    def against(who: str, side: int) -> dict[str, Any]:
         if who == "paper":
             net = lab.player("paper", lab.best_net("paper"), visits)
         else:
@@ -56,17 +57,18 @@ def steps(lab: Lab) -> Sequence[Step]:
 
     return [
         Step("pipeline", lambda: {"lines": losses(lab.learn("paper", GAME, "paper", changes, rounds=rounds))}),
-        Step("hundred", functools.partial(against, "paper")),
-        Step("reuse", lambda: _reuse(lab, lab.best_net("paper"), visits, positions)),
+        Step("hundred", functools.partial(against, "paper", side)),
+        Step("reuse", lambda: _reuse(lab, "paper", lab.best_net("paper"), visits, positions)),
         Step("ours", lambda: {"lines": losses(lab.recipe("ours", GAME, minutes))}),
-        Step("ours-hundred", functools.partial(against, "ours")),
+        Step("ours-hundred", functools.partial(against, "ours", our_side)),
+        Step("ours-reuse", lambda: _reuse(lab, "ours", lab.strong_net(GAME, "ours"), visits, positions)),
     ]
 
 
-def _reuse(lab: Lab, net: str, visits: int, positions: int) -> dict[str, Any]:
+def _reuse(lab: Lab, who: str, net: str, visits: int, positions: int) -> dict[str, Any]:
     """The positions in which First moves in one game, searched with as many new visits, with and without the tree."""
     game = tesuji.game(GAME)
-    record = lab.records("paper-mcts")[1]
+    record = lab.records(f"{who}-mcts")[1]
     states = [state for state in record.states() if state.result is None][::2][:positions]
     evaluator = shared_evaluator(net, game)
     found: dict[str, Any] = {}
@@ -113,6 +115,7 @@ def parts(lab: Lab) -> Sequence[Part]:
         Figure("reuse-curve", lambda axes: _draw_reuse(axes, n["reuse"])),
         Heading("our part"),
         Table("ours-matches", heads, _hundred_rows("our network", n["ours-hundred"], paper=True), words=3),
+        Table("ours-reuse", ("item", "tree: new", "tree: kept", "gain", "paper"), _reuse_rows(n["ours-reuse"])),
         Figure("ours-curve", lambda axes: _draw_loss(axes, n["ours"]["lines"])),
     ]
 

@@ -82,6 +82,7 @@ _WORDS = {
     "positions": ("positions", "局面数"),
     "hundred": ("Results against a named opponent (table 1)", "对弈结果统计（表 1）"),
     "reuse": ("Depth gained by keeping the tree", "搜索树重用增加的深度"),
+    "ours-reuse": ("The same with our network", "用我们的网络再测一次"),
     "reuse-curve": ("Depth of the search, move by move", "每步的搜索深度"),
     "deepest": ("deepest line", "最大深度"),
     "mean depth": ("mean depth of a visit", "平均深度"),
