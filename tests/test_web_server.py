@@ -24,6 +24,9 @@ from tesuji.web.limits import Limits
 
 ROOT = Path(__file__).parent.parent
 
+# A client's keepalive draws from the global chance now and then, in a thread of its own; no strategy here does.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
+
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
