@@ -40,7 +40,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     gate = lab.count("games of the gate", 40, least=2, even=True, paper="not said")
     side = lab.count("games a side against each opponent", 100, least=1)
     our_side = lab.count("the same of our network", 100, least=1 if lab.trial else 10)
-    positions = lab.count("positions of the comparison of depths", 30, least=4, paper="not said")
+    positions = lab.count("positions of the comparison of depths", 30, least=4 if lab.trial else 10, paper="not said")
     minutes = lab.minutes("our recipe: preset laptop", 400)
     changes |= lab.training(62)
     changes |= {"selfplay.visits": visits, "run.visits": visits, "run.gate_games": gate, "run.gate_threshold": GATE}
@@ -58,31 +58,33 @@ def steps(lab: Lab) -> Sequence[Step]:
     return [
         Step("pipeline", lambda: {"lines": losses(lab.learn("paper", GAME, "paper", changes, rounds=rounds))}),
         Step("hundred", functools.partial(against, "paper", side)),
-        Step("reuse", lambda: _reuse(lab, "paper", lab.best_net("paper"), visits, positions)),
+        Step("reuse", lambda: _reuse(lab, lab.best_net("paper"), visits, positions)),
         Step("ours", lambda: {"lines": losses(lab.recipe("ours", GAME, minutes))}),
         Step("ours-hundred", functools.partial(against, "ours", our_side)),
-        Step("ours-reuse", lambda: _reuse(lab, "ours", lab.strong_net(GAME, "ours"), visits, positions)),
+        Step("ours-reuse", lambda: _reuse(lab, lab.strong_net(GAME, "ours"), visits, positions)),
     ]
 
 
-def _reuse(lab: Lab, who: str, net: str, visits: int, positions: int) -> dict[str, Any]:
-    """The positions in which First moves in one game, searched with as many new visits, with and without the tree."""
+def _reuse(lab: Lab, net: str, visits: int, positions: int) -> dict[str, Any]:
+    """The first positions of a game that the network plays with itself, each searched with as many new visits, with and
+    without the tree of the move before."""
     game = tesuji.game(GAME)
-    record = lab.records(f"{who}-mcts")[1]
-    states = [state for state in record.states() if state.result is None][::2][:positions]
     evaluator = shared_evaluator(net, game)
+    states = [game.start()]
     found: dict[str, Any] = {}
     for kept in (False, True):
-        search = Search(game, [states[0]], seed=lab.seed, encoding=evaluator.info.encoding, visits=visits, fpu=0.0)
+        search = Search(game, states[:1], seed=lab.seed, encoding=evaluator.info.encoding, visits=visits, fpu=0.0)
         depths = []
-        for place, state in enumerate(states):
+        for place in range(positions):
             if place:
-                search.continue_from(0, state, reuse=kept)
+                search.continue_from(0, states[place], reuse=kept)
                 search.extend(0, visits=visits)
             for leaves in search:
                 leaves.answer(*evaluator.answer_planes(leaves.planes))
             depths.append(search.depth(0))
-            lab.say(f"depths: {place + 1} of {len(states)} positions, tree {'kept' if kept else 'new'}")
+            if not kept:
+                states.append(states[place].play(search.thoughts()[0].action))
+            lab.say(f"depths: {place + 1} of {positions} positions, tree {'kept' if kept else 'new'}")
         found["kept" if kept else "new"] = {
             "deepest": [most for most, _ in depths],
             "mean": [round(mean, 3) for _, mean in depths],
@@ -174,7 +176,7 @@ def _draw_reuse(axes: Any, found: Mapping[str, Any]) -> None:
     for tree in ("new", "kept"):
         for key, style in (("deepest", "-"), ("mean", "--")):
             depths = found[tree][key]
-            axes.plot([2 * i + 1 for i in range(len(depths))], depths, style, marker=".", label=f"{key}, tree {tree}")
+            axes.plot(range(len(depths)), depths, style, marker=".", label=f"{key}, tree {tree}")
     axes.set_xlabel("ply")
     axes.set_ylabel("plies deep")
 
