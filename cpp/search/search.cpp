@@ -379,7 +379,7 @@ std::vector<MoveReport> Search::report() const {
   for (size_t i = 0; i < improved.size(); ++i) {
     Edge e{.prior = tree_.priors(root)[i], .action = tree_.actions(root)[i]};
     if (i < root.opened) e = tree_.edges(root)[i];
-    MoveReport move{e.action, e.visits, e.value, e.prior, improved[i], e.bounds, e.plies, {e.action}};
+    MoveReport move{e.action, e.visits, e.value, e.prior, improved[i], e.bounds, {e.action}};
     for (int at = e.child; at >= 0 && tree_.node(at).expanded() && move.line.size() < 100;) {
       const Node& node = tree_.node(at);
       const int best = best_option(tree_, node);

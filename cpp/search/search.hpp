@@ -42,7 +42,6 @@ struct MoveReport {
   double value, prior;  // value for First
   double improved;      // the policy that the search recommends
   Bounds bounds;
-  int plies;              // to the end, where proven; kFar or more: nobody knows how many
   std::vector<int> line;  // the moves that follow, this one first
 };
 

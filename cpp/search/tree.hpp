@@ -29,7 +29,7 @@ struct Bounds {
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
-/// Plies to a proven result that is known without its distance.
+/// Plies to a proven result whose distance nobody knows.
 constexpr uint16_t kFar = 10'000;
 
 /// An option that was opened, to be followed.
