@@ -164,7 +164,7 @@ def test_one_worker_and_four_learn_the_same_from_as_many_samples(machines: Machi
     def patiently(event: str, now: Mapping[str, Any]) -> None:
         """Few steps are left over for when all workers are there, however slowly they begin."""
         if event == "training" and now["workers"] < now["workers_wanted"]:
-            time.sleep(WAIT / 120)
+            time.sleep(0.25)
 
     for workers in (1, 4):
         path = tmp_path / str(workers)
