@@ -545,6 +545,7 @@ def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> N
     expect(visit.at("#steps .count")).to_have_text("2 / 3")
     served.stop()
     expect(visit.at("#notice")).to_contain_text("Connection lost")
+    expect(visit.at("#board .spot.legal")).to_have_count(0)  # nothing can be played that would be lost
     visit.picture("lost")
     served.start()
     expect(visit.at("#notice")).to_be_hidden(timeout=15000)

@@ -319,7 +319,7 @@ def test_settling_gives_the_result_of_solving(name: str, plies: int, nodes: int)
 
 
 def test_threats_prove_a_win_whose_length_is_not_known() -> None:
-    """No line has more than three stones yet, and ten million nodes do not tell how soon First wins."""
+    """No line has more than three stones yet, and the solver does not tell in seconds how soon First wins."""
     state = tesuji.game("gomoku15").replay("f9 i7 g9 i9 g10 g7 e8 h11 e9 h9")
     assert _core.settle(state, 4000) == 1
     found = tesuji.solve(state, nodes=4000)
