@@ -1,4 +1,4 @@
-"""For all tests: one thread a network, long modules first, and commands without a process of their own."""
+"""For all tests: a thread a network, an ear for Ctrl-C, long modules first, commands without a process of their own."""
 
 import os
 import signal
@@ -11,6 +11,10 @@ import pytest
 # Read when torch is first imported, also by the processes that tests start. Networks as small as those of tests gain
 # nothing by threads, which only wait for each other where several processes share the cores.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# Where the tests run in the background they do not hear Ctrl-C, and the processes that they start should.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Modules that take long, the longest first: a process that has nothing left to do takes the next, so that at the end
 # all are done at about the same time.

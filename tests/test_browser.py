@@ -31,6 +31,9 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian'
 # Every game to its end, on small boards where there are some. Quick levels: what is tested is the page.
 GAMES = ("ultimate", "gomoku6x4", "nogo4", "dots2", "go5")
 
+PATIENCE = 30_000  # milliseconds, on a busy machine
+expect.set_options(timeout=PATIENCE)
+
 
 class Served:
     """A server in its own process, at a port that stays the same when it is started again."""
@@ -85,7 +88,7 @@ class Visit:
     def __init__(self, context: BrowserContext, address: str) -> None:
         self.context = context
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(8000)
+        self.page.set_default_timeout(PATIENCE)
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda told: self.complaints.append(told.text) if told.type == "error" else None)
@@ -306,8 +309,8 @@ def test_review(visit: Visit) -> None:
     )  # small enough to be solved: edges 3, 7, 8, 9 and 0 give something away
     expect(visit.at("#result")).to_contain_text("Orange won")
     visit.at("#result-review").click()
-    expect(visit.at(".accuracy strong").nth(1)).to_have_text(re.compile(r"\d+%"), timeout=20000)
-    expect(visit.at("#panel-review progress")).to_have_count(0, timeout=20000)
+    expect(visit.at(".accuracy strong").nth(1)).to_have_text(re.compile(r"\d+%"))
+    expect(visit.at("#panel-review progress")).to_have_count(0)
     expect(visit.at(".mistake .badge")).to_have_text(["exact"] * 5)
     assert set(visit.at(".mistake strong").all_inner_texts()) == {"3", "7", "8", "9", "0"}
     expect(visit.at("#graph .graph-mark").first).to_be_attached()
@@ -548,7 +551,7 @@ def test_reconnects_and_restores_the_position(visit: Visit, served: Served) -> N
     expect(visit.at("#board .spot.legal")).to_have_count(0)  # nothing can be played that would be lost
     visit.picture("lost")
     served.start()
-    expect(visit.at("#notice")).to_be_hidden(timeout=15000)
+    expect(visit.at("#notice")).to_be_hidden()
     expect(visit.at("#steps .count")).to_have_text("2 / 3")
     expect(visit.at("#board .pieces .stone")).to_have_count(2)
     visit.play(20)
@@ -575,7 +578,7 @@ def test_lab_starts_a_run_shows_it_learn_and_stops_it(visit: Visit) -> None:
     visit.at("#lab-first").click()
     expect(visit.at("#board .pieces .edge")).to_have_count(0)
     visit.at(".runs .quiet").click()
-    expect(visit.at(".run .alive")).to_have_count(0, timeout=30000)
+    expect(visit.at(".run .alive")).to_have_count(0)
 
 
 # ── Words ──

@@ -122,14 +122,12 @@ def test_terminal_asks_which_game_and_ends_with_its_input() -> None:
 
 
 def start(*words: str, stdin: int | None = None, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
-    """A process that hears Ctrl-C, even where the tests themselves run in the background and do not."""
     return subprocess.Popen(
         words,
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -256,7 +256,7 @@ def test_a_worker_keeps_what_is_not_acknowledged(machines: Machines) -> None:
 
         first = held(0)
         assert [batch.number for batch in first.batches] == [1, 2]
-        time.sleep(0.5)  # in which it could make many more
+        time.sleep(1.0)  # in which it could make many more
         again = held(0)
         assert again.batches == first.batches
         assert again.counters["games"] == first.counters["games"]
@@ -706,7 +706,7 @@ def test_addresses_where_no_cluster_is() -> None:
         }.items():
             with pytest.raises(ValueError, match=sentence), cluster.connected(address):
                 pass
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(

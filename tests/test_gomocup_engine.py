@@ -81,11 +81,11 @@ def test_time_is_kept() -> None:
     began = time.monotonic()
     timed = ["START 15", "INFO timeout_turn 600", "INFO timeout_match 100000", "INFO time_left 100000"]
     talk(*timed, "BEGIN", player="mcts:visits=100000000")
-    assert 0.2 < time.monotonic() - began < 3
+    assert 0.2 < time.monotonic() - began < 15
     began = time.monotonic()
     talk("START 15", "INFO timeout_turn 0", "BEGIN", player="mcts:visits=100000000")
     talk(*timed, "INFO time_left 200", "BEGIN", player="alphabeta:depth=100")
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     odd = [
         "INFO time_left 99999999999999999",
         "INFO timeout_match 2147483647",

@@ -237,11 +237,11 @@ def test_analysis_says_what_it_sees() -> None:
 def test_time_is_kept() -> None:
     began = time.monotonic()
     said("time_settings 0 1 1", "time_left b 1 1", "genmove b", player="mcts:visits=100000000")
-    assert 0.3 < time.monotonic() - began < 3
+    assert 0.3 < time.monotonic() - began < 15
     began = time.monotonic()
     said("time_settings 1 0 0", "genmove b", player="mcts:visits=100000000")
     said("kgs-time_settings byoyomi 0 1 3", "genmove b", player="alphabeta:depth=100", game="nogo9")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     for fine in ("none", "absolute 100", "canadian 10 5 1"):
         assert said(f"kgs-time_settings {fine}")
     assert said("time_settings 0 1 0", "genmove b")  # no limit: the player's own

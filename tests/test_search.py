@@ -111,7 +111,7 @@ def test_seconds_end_a_search() -> None:
     start = time.perf_counter()
     thought = think(tesuji.game("go9").start(), visits=2**31 - 1, seconds=0.2)
     assert thought.stop == "seconds"
-    assert 0.2 <= time.perf_counter() - start < 2
+    assert 0.2 <= time.perf_counter() - start < 15
 
 
 def test_the_dynamic_stop_ends_at_a_checkpoint() -> None:

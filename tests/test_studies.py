@@ -188,7 +188,7 @@ def test_a_study_that_is_done_is_not_done_again(done: Path) -> None:
     text = report(done)
     began = time.perf_counter()
     studies.carry_out(done.name, done)  # the folder knows its scale
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 60
     assert {path: path.stat().st_mtime_ns for path in (done / "numbers").iterdir()} == before
     assert report(done) == text
 
@@ -242,7 +242,8 @@ def test_curves_of_gomoku_are_of_the_runs(finished: Callable[[str], Path]) -> No
     done = finished("gomoku")
     made = numbers(done)
     assert table(done, "curves")[0]["here"] == f"{made['paper']['lines'][-1]['games']:,}"
-    assert made["paper"]["lines"][-1]["loss"] > 0
+    learned = [line["loss"] for line in made["paper"]["lines"] if "loss" in line]  # a round may owe no step yet
+    assert min(learned) > 0
     assert len(made["many-games"]["means"]["A"]) == len(made["many-games"]["means"]["B"]) == made["many-games"]["games"]
     for scheme in ("latest", "best"):
         games = [point["games"] for point in made[scheme]["points"]]
@@ -303,7 +304,7 @@ def test_a_study_has_a_page_with_figures(name: str) -> None:
 # ── Stopping and going on ──
 
 
-def until(condition: Any, process: subprocess.Popen[Any], seconds: float = 60) -> None:
+def until(condition: Any, process: subprocess.Popen[Any], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, "it ended before its time"
@@ -341,7 +342,7 @@ def test_ctrl_c_ends_with_a_sentence_and_the_same_command_goes_on(tmp_path: Path
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         until((folder / "numbers" / "train-free.json").exists, process)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert out == ""
     assert err.rstrip().endswith(f"stopped: the same command goes on in {folder}")
@@ -362,7 +363,7 @@ def test_ctrl_c_saves_the_run_under_way(lab: Lab) -> None:
 
     def ask() -> None:
         """Ctrl-C after the first round."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not folder.last_metrics() and time.monotonic() < end:
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)

@@ -27,7 +27,7 @@ class Client:
         self.welcome = self.hear()
         assert self.welcome["is"] == "welcome"
 
-    def hear(self, seconds: float = 20) -> dict[str, Any]:
+    def hear(self, seconds: float = 60) -> dict[str, Any]:
         message = self.socket.recv(timeout=seconds)
         found: dict[str, Any] = json.loads(message)
         return found
@@ -35,11 +35,11 @@ class Client:
     def say(self, do: str, **more: Any) -> None:
         self.socket.send(json.dumps({"do": do, **more}))
 
-    def of(self, kind: str, seconds: float = 20, **facts: Any) -> dict[str, Any]:
+    def of(self, kind: str, seconds: float = 60, **facts: Any) -> dict[str, Any]:
         """The next message like that; those before it are passed over."""
         return self.wait(lambda m: m["is"] == kind and all(m.get(k) == v for k, v in facts.items()), seconds)
 
-    def wait(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 20) -> dict[str, Any]:
+    def wait(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 60) -> dict[str, Any]:
         until = time.monotonic() + seconds
         while True:
             message = self.hear(max(0.01, until - time.monotonic()))
