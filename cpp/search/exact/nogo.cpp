@@ -166,7 +166,7 @@ class NoGoSolver {
   };
 
   Budget& budget_;
-  Table<Key, bool, size_t{1} << 25> known_;
+  Table<Key, bool, size_t{1} << 27> known_;
   Judge judge_;
   /// [symmetry][byte of a set][its bits]: where they are carried.
   std::vector<std::array<std::array<Cells, 256>, (N * N + 7) / 8>> carry_ =
