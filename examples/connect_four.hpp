@@ -4,7 +4,7 @@
 // win; a full board is a draw.
 //
 // To play it, copy this file to cpp/games, let it include "../core/game.hpp" there, and in cpp/games/all.cpp include
-// "connect_four.hpp" and add a line to the list: any_game<ConnectFour>("connect-four", "Connect Four"),
+// "connect_four.hpp" and add a line to the list: {any_game<ConnectFour>("connect-four", "Connect Four")},
 #pragma once
 
 #include <array>

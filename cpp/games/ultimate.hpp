@@ -272,8 +272,8 @@ class Ultimate {
     return wins;
   }();
   /// The chance that a player whose marks count once wins a small board from one whose marks count twice: his share of
-  /// what the lines that are still open are worth.
-  static inline const auto kChance = [] {
+  /// what the lines that are still open are worth. (A compiler that works it out beforehand takes half a minute.)
+  static std::array<float, 19683> chances() {
     std::array<float, 19683> chance{};
     for (unsigned mine = 0; mine < 512; ++mine) {
       for (unsigned rest = 0x1ff & ~mine, others = rest;; others = (others - 1) & rest) {
@@ -292,7 +292,8 @@ class Ultimate {
       }
     }
     return chance;
-  }();
+  }
+  static inline const auto kChance = chances();
   /// kNth[set][k]: member number k of a set of inner cells.
   static constexpr auto kNth = [] {
     std::array<std::array<uint8_t, 9>, 512> nth{};

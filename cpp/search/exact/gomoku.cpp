@@ -268,14 +268,10 @@ class GomokuSolver {
   /// The windows that hold each cell, ended by −1.
   static constexpr auto kWindowsAt = [] {
     std::array<std::array<int16_t, 4 * K + 1>, kCells> at{};
-    for (int cell = 0; cell < kCells; ++cell) {
-      int count = 0;
-      for (int w = 0; w < kWindows; ++w) {
-        for (const int c : kWindowCells[w]) {
-          if (c == cell) at[cell][count++] = static_cast<int16_t>(w);
-        }
-      }
-      at[cell][count] = -1;
+    for (auto& windows : at) windows.fill(-1);
+    std::array<int, kCells> count{};
+    for (int w = 0; w < kWindows; ++w) {
+      for (const int cell : kWindowCells[w]) at[cell][count[cell]++] = static_cast<int16_t>(w);
     }
     return at;
   }();
