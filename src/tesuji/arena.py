@@ -32,12 +32,15 @@ from tesuji.protocols import engine
 from tesuji.ratings import Estimate, Rating, Sprt, bradley_terry, estimate, sprt
 from tesuji.records import GameRecord, Journal
 
-__all__ = ["Match", "Tournament", "match", "tournament"]
+__all__ = ["FEW", "Match", "Tournament", "match", "tournament"]
 
 Watcher = Callable[
     [Mapping[int, GameRecord], int], None
 ]  # told the finished games by number, and how many there will be
 
+
+FEW = 4
+"""Games, for which other processes may not be worth their start."""
 
 _SLACK = 1.0  # seconds: a process that is late by less may only be busy
 

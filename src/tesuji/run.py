@@ -775,8 +775,9 @@ class _Session:
             if self._signals.stop:
                 raise _Stopped
 
+        workers = 1 if games <= arena.FEW else cores()
         return arena.match(
-            self._player(steps), opponent, game=self._game, games=games, seed=steps, workers=cores(), watch=watch
+            self._player(steps), opponent, game=self._game, games=games, seed=steps, workers=workers, watch=watch
         )
 
     def _measure(self) -> None:

@@ -57,7 +57,6 @@ _TRIAL_CROWD: dict[str, object] = {"selfplay.games": 4, "selfplay.visits": 8, "r
 _SHORT = 5.0  # minutes
 _SHORT_ROUNDS: dict[str, object] = {"run.positions": 400, "train.warmup": 10}
 _ROUNDS = 4  # at least: a curve of fewer points is none
-_FEW = 4  # games, for which other processes are not worth their start
 
 
 # ── What a study says ──
@@ -299,7 +298,7 @@ class Lab:
         ``workers``: so many games at once, on this machine wherever others are played, because the match measures
         time or needs what is here. None: all cores, or whoever plays for this study.
         """
-        play: Callable[..., arena.Match] = functools.partial(arena.match, workers=1 if games <= _FEW else workers)
+        play: Callable[..., arena.Match] = functools.partial(arena.match, workers=1 if games <= arena.FEW else workers)
         if workers is None and self._match is not None:
             play = self._match
         with progress(lambda records: f"{name}: {_standing(records)}") as watch:
