@@ -359,9 +359,9 @@ def test_a_study_is_killed_there_and_goes_on_there_and_here(
         found: dict[str, Any] = json.loads((folder / "numbers" / f"{step}.json").read_text(encoding="utf-8"))
         return found["numbers"]
 
-    def moves(name: str) -> dict[int, tuple[str, ...]]:
+    def moves(name: str) -> dict[int, tuple[object, ...]]:
         records = read_records(folder / "matches" / f"{name}.json")[1]
-        return {number: record.moves for number, record in records.items()}
+        return {number: (record.reason, *record.moves) for number, record in records.items()}
 
     # Step 1. It begins here, and is left where it comes to self-play. All games of tables are played by then.
     def not_here(*words: Any, **more: Any) -> Any:
@@ -413,8 +413,8 @@ def test_a_study_is_killed_there_and_goes_on_there_and_here(
         (folder / "matches" / f"{name}.json").unlink()
     (folder / "numbers" / "ours-matches.json").unlink()
     studies.carry_out("dots", folder)
+    assert {name: moves(name) for name in there} == far  # first, since it shows which
     assert no_times(numbers("ours-matches")) == table
-    assert {name: moves(name) for name in there} == far
 
 
 def test_a_study_that_cannot_be_spread(tmp_path: Path) -> None:
