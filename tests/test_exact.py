@@ -41,6 +41,12 @@ def test_dots3x4_is_drawn() -> None:
     assert {"6", "15", "24"} <= set(found.best)
 
 
+def test_the_table_is_made_whatever_the_limits() -> None:
+    """On a busy machine it once took longer than `exact` had, who lost the game by that."""
+    code = "import tesuji; print(tesuji.solve(tesuji.game('dots3').start(), seconds=0.01, nodes=1).margin)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "-3.0\n"
+
+
 def test_dots3_positive_margins() -> None:
     margins = exact.margins(tesuji.game("dots3"))
     assert margins.shape == (1 << 24,)

@@ -83,7 +83,7 @@ std::vector<int8_t> build_margins(const DotsBoard& board, Budget& budget) {
   const auto all = static_cast<uint32_t>(board.all());
   std::vector<int8_t> margins(size_t{all} + 1);
   for (uint32_t drawn = all; drawn-- > 0;) {
-    if (drawn % (1 << 16) == 0) budget.check();
+    if (drawn % (1 << 16) == 0) budget.poll();
     int best = -128;
     for (uint32_t left = all & ~drawn; left; left &= left - 1) {
       const Edge& edge = edges[std::countr_zero(left)];

@@ -51,6 +51,9 @@ class Budget {
   /// Looks at the clock and at the limits now.
   void check();
 
+  /// Lets whoever waits interrupt; what is made once for all positions is bound by no limit of one.
+  void poll() const { poll_(); }
+
   /// Ends the search for now at so many nodes, whatever the limit; −1: the limit alone counts.
   void pause_at(int64_t nodes) {
     pause_ = nodes;
