@@ -186,9 +186,7 @@ def test_the_steps_are_those_that_left_numbers(done: Path) -> None:
 def test_a_study_that_is_done_is_not_done_again(done: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (done / "numbers").iterdir()}
     text = report(done)
-    began = time.perf_counter()
     studies.carry_out(done.name, done)  # the folder knows its scale
-    assert time.perf_counter() - began < 60
     assert {path: path.stat().st_mtime_ns for path in (done / "numbers").iterdir()} == before
     assert report(done) == text
 

@@ -163,13 +163,12 @@ def test_undo_while_the_program_thinks_stops_it(person: Person) -> None:
     person.do("new", game="go9", seats=["human", "player:mcts:seconds=60"])
     person.play("e5")
     person.of("thinking", on=True)
-    began = time.monotonic()
     person.do("undo")
     person.of("thinking", on=False)
     assert person.here["ply"] == 0
     assert not person.here["thinking"]
-    person.pool.close()  # waits for the threads: the search has been stopped
-    assert time.monotonic() - began < 15
+    person.pool.close()  # waits a while for the threads
+    assert not any(thread.is_alive() for thread in person.pool._threads)  # the search has been stopped
 
 
 def test_undo_of_two_people_takes_one_move(person: Person) -> None:
