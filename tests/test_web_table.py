@@ -163,6 +163,7 @@ def test_undo_while_the_program_thinks_stops_it(person: Person) -> None:
     person.do("new", game="go9", seats=["human", "player:mcts:seconds=60"])
     person.play("e5")
     person.of("thinking", on=True)
+    time.sleep(0.3)  # in which a thread takes it up
     person.do("undo")
     person.of("thinking", on=False)
     assert person.here["ply"] == 0
