@@ -236,7 +236,7 @@ void GumbelRoot::begin(Tree& tree, const ChooseSettings& s, int simulations, boo
       }
       edge = first;
     }
-    candidates_.push_back({-std::log(draws[i].quotient), edge, tree.edges(root)[edge].visits});
+    candidates_.push_back({-std::log(draws[i].quotient), edge, tree.edges(root)[edge].visits, 0});
   }
   // Sequential halving: all considered get the same visits, then the better half, and so on; the budget is spent evenly
   // over the rounds. The last two share what is left.
@@ -252,31 +252,44 @@ void GumbelRoot::begin(Tree& tree, const ChooseSettings& s, int simulations, boo
   }
 }
 
-int GumbelRoot::choose(Tree& tree, const ChooseSettings& s) const {
+int GumbelRoot::choose(Tree& tree, const ChooseSettings& s) {
   Node& root = tree.node(Tree::kRoot);
   const auto edges = tree.edges(root);
-  const auto spent = [&](const Candidate& c) { return edges[c.edge].visits + edges[c.edge].pending - c.before; };
+  // Step 1. The level that is being filled.
   uint32_t done = 0;
-  for (const Candidate& c : candidates_) done += spent(c);
+  for (Candidate& c : candidates_) done += c.spent = edges[c.edge].visits + edges[c.edge].pending - c.before;
   size_t round = rounds_.size() - 1;
   while (rounds_[round].first > done) --round;
   const uint32_t level = rounds_[round].level + (done - rounds_[round].first) / rounds_[round].considered;
-  // A proof may have emptied a level: then the nearest one above serves, or else below.
-  const Completed completed(root, edges, s);
+  // Step 2. Who stands there. A proof may have emptied it: then the nearest one above serves, or else below.
+  const auto distance = [&](const Candidate& c) {
+    return c.spent >= level ? c.spent - level : 0x80000000u + level - c.spent;
+  };
   const Candidate* best = nullptr;
   uint32_t least = 0;
-  float most = 0;
+  bool alone = true, tried = false;  // any of them, by this search or before
   for (const Candidate& c : candidates_) {
-    if (!worth_a_visit(root, edges[c.edge])) continue;
-    const uint32_t n = spent(c), distance = n >= level ? n - level : 0x80000000u + level - n;
-    if (best && distance > least) continue;
-    const float merit = c.merit + completed.of(edges[c.edge]);
-    if (best && distance == least && merit <= most) continue;
+    if ((best && distance(c) > least) || !worth_a_visit(root, edges[c.edge])) continue;
+    alone = !best || distance(c) < least;
+    tried = (!alone && tried) || c.spent + c.before > 0;
+    if (!alone) continue;
     best = &c;
-    least = distance;
-    most = merit;
+    least = distance(c);
   }
-  return best ? best->edge : choose_gumbel(tree, root, s);  // all considered are settled: the others have their turn
+  if (!best) return choose_gumbel(tree, root, s);  // all considered are settled: the others have their turn
+  // Step 3. Of several, whom merit and value put first. Without a visit all are worth the same, and merit falls.
+  if (alone || !tried) return best->edge;
+  const Completed completed(root, edges, s);
+  const auto merit = [&](const Candidate& c) { return c.merit + completed.of(edges[c.edge]); };
+  float most = merit(*best);
+  for (const Candidate* c = best + 1; c != candidates_.data() + candidates_.size(); ++c) {
+    if (distance(*c) != least || !worth_a_visit(root, edges[c->edge])) continue;
+    if (const float m = merit(*c); m > most) {
+      most = m;
+      best = c;
+    }
+  }
+  return best->edge;
 }
 
 int GumbelRoot::best(const Tree& tree, const ChooseSettings& s) const {
@@ -363,22 +376,27 @@ void policy_target(const Tree& tree, int index, const ChooseSettings& s, std::sp
 
 void softmax(std::span<const uint16_t> actions, const float* logits, float* out) {
   const size_t count = actions.size();
-  float most = -1e30f;
-  for (size_t i = 0; i < count; ++i) {
-    out[i] = logits[actions[i]];
-    most = std::max(most, out[i]);
-  }
+  for (size_t i = 0; i < count; ++i) out[i] = logits[actions[i]];
   for (size_t i = count; i % 4; ++i) out[i] = -1e30f;
-  Four sums{};
-  for (size_t i = 0; i < count; i += 4) {
+  const auto four = [&](size_t i) {
     Four x;
     std::copy_n(out + i, 4, reinterpret_cast<float*>(&x));
-    x = exp_of(x - most);
-    std::copy_n(reinterpret_cast<const float*>(&x), 4, out + i);
+    return x;
+  };
+  const auto put = [&](size_t i, Four x) { std::copy_n(reinterpret_cast<const float*>(&x), 4, out + i); };
+  Four largest = Four{} - 1e30f, sums{};
+  for (size_t i = 0; i < count; i += 4) {
+    const Four x = four(i);
+    largest = x > largest ? x : largest;
+  }
+  const float most = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  for (size_t i = 0; i < count; i += 4) {
+    const Four x = exp_of(four(i) - most);
+    put(i, x);
     sums += x;
   }
   const float share = 1 / (sums[0] + sums[1] + sums[2] + sums[3]);
-  for (size_t i = 0; i < count; ++i) out[i] *= share;
+  for (size_t i = 0; i < count; i += 4) put(i, four(i) * share);
 }
 
 void add_noise(std::span<float> priors, double concentration, double weight, Random& random) {

@@ -33,7 +33,9 @@ class GumbelRoot {
   void begin(Tree&, const ChooseSettings&, int simulations, bool noise, Random&);
   /// Forgets the candidates: another root.
   void clear() { candidates_.clear(); }
-  int choose(Tree&, const ChooseSettings&) const;
+  int choose(Tree&, const ChooseSettings&);
+  /// Asks the memory for the candidates.
+  void fetch() const { prefetch(candidates_.data(), candidates_.size() * sizeof(Candidate)); }
   /// The option to play at the end: the best of the most visited.
   int best(const Tree&, const ChooseSettings&) const;
 
@@ -42,6 +44,7 @@ class GumbelRoot {
     float merit;  // noise + logit
     int edge;
     uint32_t before;  // visits that it had at the beginning
+    uint32_t spent;   // since then
   };
   struct Round {
     uint32_t first, considered, level;  // of simulations; of candidates; visits of each before the round

@@ -248,6 +248,35 @@ int Search::collect() {
   return count_;
 }
 
+void Search::lend(AnyState state) {
+  if (waiting_.empty()) {
+    waiting_.push_back({std::move(state), {}, 0});
+  } else {
+    waiting_[0].state = std::move(state);
+  }
+}
+
+void Search::fetch(int stage) const {
+  constexpr size_t kState = 1536;  // bytes of the largest states that are always copied; what follows is long history
+  switch (stage) {
+    case 0: return prefetch(this, sizeof *this);
+    case 1:
+      prefetch(root_.get(), std::min(root_.game().bytes, kState));
+      tree_.fetch_node(Tree::kRoot);
+      gumbel_.fetch();
+      return prefetch(waiting_.data(), sizeof(Walk));
+    case 2:
+      tree_.fetch_edges(Tree::kRoot);
+      if (count_ == 0) return;
+      tree_.fetch_node(waiting_[0].leaf);
+      return prefetch(waiting_[0].path.data(), sizeof(Tree::Step));
+    case 3:
+      if (count_ == 0) return;
+      tree_.fetch_options(waiting_[0].leaf);
+      for (const auto& step : waiting_[0].path) tree_.fetch_node(step.node);
+  }
+}
+
 void Search::deliver(int i, const float* logits, double value) {
   if (i >= count_) return;  // another search has begun since
   const Walk& walk = waiting_[i];

@@ -74,6 +74,14 @@ class Search {
   /// Walks to new leaves, at most `settings.leaves`; how many wait for an answer. 0: the search is done.
   int collect();
   const AnyState& leaf(int i) const { return waiting_[i].state; }
+  /// Lends the first walk a state to walk with, and takes it back when its leaf needs none any more: who serves many
+  /// searches in turn has one for all, which stays near.
+  void lend(AnyState);
+  AnyState take_back() { return std::move(waiting_[0].state); }
+  /// Asks the memory for what `deliver` and `collect` will begin with. Each stage looks at what the one before asked
+  /// for, so that a while should lie between them; stage 0 is about the object itself.
+  static constexpr int kStages = 4;
+  void fetch(int stage) const;
   /// Policy logits over all actions; value for the leaf's mover.
   void deliver(int i, const float* logits, double value);
   /// After all are delivered.

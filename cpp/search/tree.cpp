@@ -53,17 +53,39 @@ Tree::Place& Tree::place(uint64_t key) {
   return by_key_[at];
 }
 
+namespace {
+
+/// By a byte: which of its bits are set, lowest first; what follows is of no account.
+constexpr auto kBitsOf = [] {
+  std::array<std::array<uint8_t, 8>, 256> bits{};
+  for (int byte = 0; byte < 256; ++byte) {
+    for (int bit = 0, at = 0; bit < 8; ++bit) {
+      if (byte >> bit & 1) bits[byte][at++] = static_cast<uint8_t>(bit);
+    }
+  }
+  return bits;
+}();
+
+}  // namespace
+
 void Tree::expand(int node, std::span<const uint64_t> actions) {
   Node& n = nodes_[node];
   n.first_option = static_cast<int32_t>(actions_.size());
   int count = 0;
   for (const uint64_t word : actions) count += std::popcount(word);
   n.options = static_cast<uint16_t>(count);
-  actions_.resize(actions_.size() + count);
+  // Eight places a byte are written, of which as many count as it has bits.
+  actions_.resize(actions_.size() + count + 8);
   uint16_t* out = actions_.data() + n.first_option;
   for (size_t i = 0; i < actions.size(); ++i) {
-    for (uint64_t w = actions[i]; w; w &= w - 1) *out++ = static_cast<uint16_t>(64 * i + std::countr_zero(w));
+    int first = static_cast<int>(64 * i);
+    for (uint64_t w = actions[i]; w; w >>= 8, first += 8) {
+      const auto& bits = kBitsOf[w & 255];
+      for (int k = 0; k < 8; ++k) out[k] = static_cast<uint16_t>(first + bits[k]);
+      out += std::popcount(w & 255);
+    }
   }
+  actions_.resize(actions_.size() - 8);
   n.best_prior = 1 / static_cast<float>(n.options);
   priors_.resize(actions_.size(), n.best_prior);
 }

@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "../core/memory.hpp"
+
 namespace tesuji {
 
 /// What is known for certain of a result, for First: it lies between `low` and `high`.
@@ -121,6 +123,17 @@ class Tree {
   /// Takes what is known of the child over to the edge, and what follows from it to the parent. Whether anything
   /// changed.
   bool prove(int parent, Edge& edge);
+
+  /// Asks the memory for a node; once that is there, for its edges, and for the first bytes of its options.
+  void fetch_node(int node) const { prefetch(&nodes_[node], sizeof(Node)); }
+  void fetch_edges(int node) const {
+    prefetch(edges_.data() + nodes_[node].first_edge, edges(nodes_[node]).size_bytes());
+  }
+  void fetch_options(int node) const {
+    const Node& n = nodes_[node];
+    prefetch(actions_.data() + n.first_option, n.options * sizeof(uint16_t));
+    prefetch(priors_.data() + n.first_option, n.options * sizeof(float));
+  }
 
   /// Keeps what lies under one edge of the root, which becomes the root; forgets the rest.
   void advance(int child);

@@ -70,15 +70,25 @@ void SelfPlay::begin_step(const float* logits, const float* values, uint64_t* pl
 void SelfPlay::Step::operator()(int from, int to, int thread) const {
   const size_t actions = group->game_->spec.actions, words = group->encoding_->packed_words();
   Desk& desk = group->desks_[thread];
-  for (int i = from; i < to; ++i) {
-    Seat& seat = *group->seats_[i];
+  const auto& seats = group->seats_;
+  if (!desk.room) desk.room.emplace(*group->game_, group->numbers_);
+  for (int i = from - Search::kStages; i < to; ++i) {
+    // There are far more games than caches hold: what the next ones need is under way while this one is at work.
+    for (int stage = 0; stage < Search::kStages; ++stage) {
+      const int ahead = i + Search::kStages - stage;
+      if (from <= ahead && ahead < to) seats[ahead]->search.fetch(stage);
+    }
+    if (i < from) continue;
+    Seat& seat = *seats[i];
     if (group->waiting_) {
       seat.search.deliver(0, logits + i * actions, values[i]);
       seat.search.end_delivery();
       ++desk.counters.evaluations;
     }
+    seat.search.lend(std::move(*desk.room));
     group->next_leaf(seat, desk);
     seat.search.leaf(0).encode_packed(*group->encoding_, planes + i * words);
+    *desk.room = seat.search.take_back();
   }
 }
 

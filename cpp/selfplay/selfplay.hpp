@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ class SelfPlay {
     SelfPlayCounters counters;
     std::vector<Finished> finished;
     std::vector<std::pair<uint16_t, float>> target;
+    std::optional<AnyState> room;  // where its searches walk, in turn
   };
 
   const AnyGame* game_;
