@@ -61,7 +61,7 @@ def steps(lab: Lab) -> Sequence[Step]:
     learned = lab.count(
         "steps of training, each network of the wish list", 4_000, least=2 if lab.trial else 40, paper="–"
     )
-    seconds = 0.05 if lab.trial else max(3.0, round(60 * lab.scale, 1))
+    seconds = 0.05 if lab.trial else min(10.0, max(3.0, round(60 * lab.scale, 1)))
     lab.setting("a measurement of speed", "–", f"{seconds:g} s")
     boards = lab.minutes("learning on 13×13 and 19×19, each", 60)
     minutes = lab.minutes("our recipe: preset laptop", 240)
@@ -84,15 +84,16 @@ def steps(lab: Lab) -> Sequence[Step]:
     return [
         Step("loop", lambda: {"lines": losses(lab.learn("paper", GAME, "paper", changes, rounds=rounds))}),
         Step("strength", strength),
-        *(Step(f"blocks-{b}", functools.partial(_network, lab, learned, seconds, blocks=b)) for b in BLOCKS),
-        *(Step(f"channels-{c}", functools.partial(_network, lab, learned, seconds, channels=c)) for c in CHANNELS[1:]),
+        *(Step(f"blocks-{b}", functools.partial(_network, lab, learned, blocks=b)) for b in BLOCKS),
+        *(Step(f"channels-{c}", functools.partial(_network, lab, learned, channels=c)) for c in CHANNELS[1:]),
         *(
             Step(f"simulations-{s}", functools.partial(_simulations, lab, visits, visits * s // SIMULATIONS[0], slow))
             for s in SIMULATIONS[1:]
         ),
         *(Step(f"games-{g}", functools.partial(_more_games, lab, learned, g)) for g in MORE_GAMES),
-        *(Step(f"board-{size}", functools.partial(_board, lab, size, boards, seconds, visits)) for size in BOARDS[1:]),
+        *(Step(f"board-{size}", functools.partial(_board, lab, size, boards, visits)) for size in BOARDS[1:]),
         *(Step(f"ownership-{name}", functools.partial(_ownership, lab, learned, weight)) for name, weight in _OWNERS),
+        Step("speeds", functools.partial(_speeds, lab, seconds)),
         Step("parallel", functools.partial(_parallel, lab, seconds)),
         Step("ours", lambda: {"lines": losses(lab.recipe("ours", OURS, minutes))}),
         Step("ours-matches", our_matches),
@@ -153,11 +154,24 @@ def _zero(lab: Lab, *, blocks: int = BLOCKS[0], channels: int = CHANNELS[0]) -> 
     return {"blocks": blocks, "channels": channels // 8 if lab.trial else channels}
 
 
-def _network(lab: Lab, steps_: int, seconds: float, **size: Any) -> dict[str, Any]:
+def _network(lab: Lab, steps_: int, **size: int) -> dict[str, Any]:
     from tesuji import nets
 
-    net = nets.named(tesuji.game(GAME), "zero", **_zero(lab, **size))
-    return _study(lab, net, steps_) | _speed(lab, OURS, seconds, net.settings)
+    return _study(lab, nets.named(tesuji.game(GAME), "zero", **_zero(lab, **size)), steps_)
+
+
+def _speeds(lab: Lab, seconds: float) -> dict[str, Any]:
+    """Of the wish list's networks and boards, one after the other."""
+    from tesuji import nets
+
+    def speed(game: str, **size: int) -> dict[str, float]:
+        return _speed(lab, game, seconds, replace(nets.preset("zero"), **_zero(lab, **size)))
+
+    return {
+        **{f"blocks-{b}": speed(OURS, blocks=b) for b in BLOCKS},
+        **{f"channels-{c}": speed(OURS, channels=c) for c in CHANNELS[1:]},
+        **{f"board-{size}": speed(f"go{size}") for size in BOARDS[1:]},
+    }
 
 
 def _simulations(lab: Lab, base: int, visits: int, games: int) -> dict[str, Any]:
@@ -173,13 +187,9 @@ def _more_games(lab: Lab, steps_: int, games: int) -> dict[str, Any]:
     return {"share": share} | _study(lab, nets.named(tesuji.game(GAME), "zero", **_zero(lab)), steps_, share)
 
 
-def _board(lab: Lab, size: int, minutes: float, seconds: float, visits: int) -> dict[str, Any]:
-    from tesuji import nets
-
+def _board(lab: Lab, size: int, minutes: float, visits: int) -> dict[str, Any]:
     changes = {"run.positions": 40, "selfplay.games": 4, "selfplay.visits": visits}
-    lines = lab.learn(f"board-{size}", f"go{size}:komi=7.5", "paper", changes, minutes=minutes)
-    net = replace(nets.preset("zero"), **_zero(lab))
-    return {"lines": losses(lines)} | _speed(lab, f"go{size}", seconds, net)
+    return {"lines": losses(lab.learn(f"board-{size}", f"go{size}:komi=7.5", "paper", changes, minutes=minutes))}
 
 
 def _ownership(lab: Lab, steps_: int, weight: float) -> dict[str, Any]:
@@ -280,9 +290,12 @@ def _wishes(n: Mapping[str, Any]) -> list[list[str]]:
         cells = [number(found.get(key), 3) for key in ("policy_loss", "value_loss")]
         return [wish, str(value), paper, speed, *cells, percent(found.get("score")), note]
 
-    rows = [row("residual blocks", b, "4 → 8 → 16", n[f"blocks-{b}"]) for b in BLOCKS]
-    rows += [row("channels", CHANNELS[0], "64 → 128 → 256", n["blocks-4"])]
-    rows += [row("channels", c, "64 → 128 → 256", n[f"channels-{c}"]) for c in CHANNELS[1:]]
+    def network(name: str) -> Mapping[str, Any]:
+        return {**n[name], **n["speeds"][name]}
+
+    rows = [row("residual blocks", b, "4 → 8 → 16", network(f"blocks-{b}")) for b in BLOCKS]
+    rows += [row("channels", CHANNELS[0], "64 → 128 → 256", network("blocks-4"))]
+    rows += [row("channels", c, "64 → 128 → 256", network(f"channels-{c}")) for c in CHANNELS[1:]]
     for s in SIMULATIONS[1:]:
         m = n[f"simulations-{s}"]
         rows.append(row("simulations", f"{s} against 100", "100 → 400 → 800", m, f"{m['games']} games"))
@@ -293,7 +306,7 @@ def _wishes(n: Mapping[str, Any]) -> list[list[str]]:
         found = n[f"board-{size}"]
         last: Mapping[str, Any] = next((line for line in reversed(found["lines"]) if "loss" in line), {})
         made = f"{found['lines'][-1]['games']} games in {found['lines'][-1]['minutes']:.1f} minutes"
-        rows.append(row("board", f"{size}×{size}", "19×19", {**last, "evaluations": found["evaluations"]}, made))
+        rows.append(row("board", f"{size}×{size}", "19×19", {**last, **n["speeds"][f"board-{size}"]}, made))
     for name, weight in _OWNERS:
         note = "owners of points are learned too" if weight else "the same network without"
         rows.append(row("owners as a target", f"weight {weight:g}", "wished", n[f"ownership-{name}"], note))
@@ -319,9 +332,10 @@ def _draw(axes: Any, lines: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _draw_speed(axes: Any, n: Mapping[str, Any]) -> None:
-    found = {f"{b} blocks": n[f"blocks-{b}"] for b in BLOCKS}
-    found |= {f"{c} channels": n[f"channels-{c}"] for c in CHANNELS[1:]}
-    found |= {f"{size}×{size}": n[f"board-{size}"] for size in BOARDS[1:]}
+    speeds = n["speeds"]
+    found = {f"{b} blocks": speeds[f"blocks-{b}"] for b in BLOCKS}
+    found |= {f"{c} channels": speeds[f"channels-{c}"] for c in CHANNELS[1:]}
+    found |= {f"{size}×{size}": speeds[f"board-{size}"] for size in BOARDS[1:]}
     axes.bar(list(found), [speed["evaluations"] for speed in found.values()])
     axes.set_yscale("log")
     axes.tick_params(axis="x", labelrotation=30)

@@ -128,7 +128,7 @@ def _scheme(lab: Lab, scheme: str, rounds: int, changes: Mapping[str, object], g
     for line in kept:
         net = lab.player(scheme, lab.net(scheme, line["steps"]), 8 if lab.trial else 100)
         played = lab.match(f"{scheme}-{line['round']}", net, ANCHOR, game=SMALL, games=games)
-        points.append({"games": line["games"], "round": line["round"], **played})
+        points.append({**played, "games": line["games"], "round": line["round"]})
     return {"lines": losses(lines), "points": points}
 
 

@@ -57,6 +57,7 @@ _TRIAL_CROWD: dict[str, object] = {"selfplay.games": 4, "selfplay.visits": 8, "r
 _SHORT = 5.0  # minutes
 _SHORT_ROUNDS: dict[str, object] = {"run.positions": 400, "train.warmup": 10}
 _ROUNDS = 4  # at least: a curve of fewer points is none
+_MINUTES = 5.0  # at most, of what no paper has: enough for its curve
 
 
 # ── What a study says ──
@@ -264,8 +265,10 @@ class Lab:
         return self.scale < _TRIAL
 
     def minutes(self, what: str, full: float) -> float:
-        """So many minutes of learning at this scale; about a second at least, and less for a mere trial."""
-        here = max(0.005 if self.trial else 0.02, round(full * self.scale, 3))
+        """So many minutes of learning at this scale, of what no paper has; at least about a second, and less for a mere
+        trial.
+        """
+        here = min(_MINUTES, max(0.005 if self.trial else 0.02, round(full * self.scale, 3)))
         self.setting(what, "–", f"{here:g} minutes")
         return here
 
