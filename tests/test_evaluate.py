@@ -17,7 +17,7 @@ from tesuji.evaluate import Evaluator, Kernel, OnnxEvaluator, TorchEvaluator, av
 from tesuji.netplayer import shipped
 from tesuji.nets import Net, export_onnx, named, save
 
-ARCHITECTURES = {"dual16": "ultimate", "conv3": "gomoku6x4", "zero": "go5"}
+ARCHITECTURES = {"mosaic": "ultimate", "dual16": "ultimate", "conv3": "gomoku6x4", "zero": "go5"}
 
 
 def said(net: Net, states: list[tesuji.State]) -> tuple[np.ndarray, np.ndarray]:

@@ -51,9 +51,37 @@ def test_it_takes_nets_of_every_size(size: str, blocks: int) -> None:
         assert np.abs(ours - theirs).max() < 2e-4
 
 
-def test_a_position_has_one_answer_whoever_asks_with_it() -> None:
+@pytest.mark.parametrize("name", ["ultimate", "ultimate-count"])
+@pytest.mark.parametrize(("channels", "hidden"), [(32, 128), (16, 32), (48, 96)])
+def test_a_mosaic_says_what_torch_says(name: str, channels: int, hidden: int) -> None:
+    net = lively(tesuji.game(name), "mosaic", channels=channels, value_hidden=hidden)
+    states = states_of(net.game, 81)
+    judge = OnnxEvaluator(net, kernel="fused")
+    for ours, theirs in zip(judge.answer(states), said(net, states), strict=True):
+        assert np.ptp(theirs) > 1e-2
+        assert np.abs(ours - theirs).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["go7", "ultimate"])
+def test_packed_planes_have_the_same_answers(name: str) -> None:
+    net = lively(tesuji.game(name), "mosaic") if name == "ultimate" else built(name)
+    states = states_of(net.game, 70)
+    judge = OnnxEvaluator(net)
+    lane = judge.lane(len(states))
+    lane.planes[:] = np.stack([state.packed(net.encoding) for state in states])
+    lane.submit()
+    lane.wait()
+    for ours, theirs in zip((lane.policy, lane.value), judge.answer(states), strict=True):
+        assert np.array_equal(ours, theirs)
+    assert judge.core is not None
+    with pytest.raises(ValueError, match="do not fit the net"):
+        judge.core.answer_packed(net.game, net.encoding, lane.planes[:3].copy(), lane.policy, lane.value)
+
+
+@pytest.mark.parametrize("name", ["gomoku8", "ultimate"])
+def test_a_position_has_one_answer_whoever_asks_with_it(name: str) -> None:
     """Alone, among others, by several threads: the same to the last bit."""
-    net = built("gomoku8")
+    net = lively(tesuji.game(name), "mosaic") if name == "ultimate" else built(name)
     states = states_of(net.game, 41)
     alone = OnnxEvaluator(net)
     assert alone.kernel == "fused"
@@ -100,7 +128,8 @@ def test_new_weights_take_effect() -> None:
     ("net", "precision", "reason"),
     [
         (lambda: lively(tesuji.game("go5"), pooling=1), "fp32", "without pooling"),
-        (lambda: lively(tesuji.game("go5"), "zero", channels=16, blocks=1), "fp32", "architecture residual"),
+        (lambda: lively(tesuji.game("go5"), "zero", channels=16, blocks=1), "fp32", "architectures residual"),
+        (lambda: lively(tesuji.game("ultimate"), "mosaic", channels=20), "fp32", "its units do not fit"),
         (lambda: lively(tesuji.game("go5"), channels=20), "fp32", "its channels do not fit"),
         (lambda: lively(tesuji.game("go5"), policy_channels=5), "fp32", "its heads do not fit"),
         (lambda: built("go5"), "int8", "8 bits"),

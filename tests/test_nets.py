@@ -17,7 +17,7 @@ from tesuji.nets import PRESETS, Net, NetSettings, Unpack, export_onnx, load, na
 
 GAMES = tesuji.games()
 every_game = pytest.mark.parametrize("name", GAMES)
-ARCHITECTURES = {"residual": "go5", "dual16": "ultimate", "conv3": "nogo5", "zero": "go5"}
+ARCHITECTURES = {"residual": "go5", "mosaic": "ultimate", "dual16": "ultimate", "conv3": "nogo5", "zero": "go5"}
 
 
 def planes_of(net: Net, count: int = 6) -> torch.Tensor:
@@ -105,6 +105,28 @@ def test_the_studies_networks() -> None:
     dual = named(tesuji.game("ultimate"), "dual16")
     assert (dual.planes, dual.settings.blocks) == (2, 16)
     assert named(tesuji.game("dots3"), "dual16").encoding == "tesuji"  # no paper's encoding there
+
+
+def test_a_mosaic_sees_each_small_board_by_itself() -> None:
+    game = tesuji.game("ultimate")
+    net = lively(game, "mosaic")
+    assert (net.encoding, net.planes, net.scalar_value) == ("mosaic", 3, False)
+    blank = torch.zeros(1, 3, 9, 9)
+    marked = blank.clone()
+    marked[0, 0, 4, 7] = 1  # in the small board at the right, in the middle
+    moved = (net.body.tell(torch.relu(net.body.look(marked))) - net.body.tell(torch.relu(net.body.look(blank))))[0]
+    assert [tuple(board) for board in torch.nonzero(moved.abs().amax(0) > 1e-6).tolist()] == [(1, 2)]
+    assert (net(marked).policy != net(blank).policy).all()  # all of it bears on every move
+    owners = net(marked).ownership.reshape(3, 3, 3, 3)
+    assert (owners == owners[:, :1, :, :1]).all(), "a small board has one owner"
+
+
+def test_a_mosaic_is_for_small_boards_alone() -> None:
+    for name in ("go9", "dots3"):
+        with pytest.raises(ValueError, match=f"mosaic is for boards of small boards .* not for {name}"):
+            named(tesuji.game(name), "mosaic")
+    with pytest.raises(ValueError, match="and the encoding mosaic"):
+        Net(tesuji.game("ultimate"), PRESETS["mosaic"])
 
 
 def test_a_scalar_value_is_a_tanh() -> None:

@@ -8,6 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 import tesuji
+from tesuji.evaluate import OnnxEvaluator, shared_evaluator
+from tesuji.netplayer import shipped
 from tesuji.players import thinking
 
 Array = NDArray[np.float32]
@@ -311,6 +313,24 @@ def test_priors_lead_a_search_of_one_visit() -> None:
     thought = search.thoughts()[0]
     assert thought.action == 17
     assert thought.lines[0].prior == pytest.approx(np.exp(5) / (np.exp(5) + 81))
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_net_of_the_core_is_asked_as_one_outside(rule: str) -> None:
+    """The same leaves, the same answers, the same trees."""
+    game = tesuji.game("ultimate")
+    judge = shared_evaluator(shipped(game), game)
+    assert isinstance(judge, OnnxEvaluator)
+    states = [game.random(seed, 9) for seed in range(5)]
+    settings = {"visits": 80, "rule": rule, "leaves": 4, "encoding": judge.info.encoding, "seed": 3}
+    inside, outside = (tesuji.Search(game, states, **settings) for _ in range(2))
+    inside.run(judge.core)
+    for leaves in outside:
+        leaves.answer(*judge.answer_planes(leaves.planes))
+    assert [t.visits for t in inside.thoughts()] == [t.visits for t in outside.thoughts()]
+    other = tesuji.Search(tesuji.game("go9"), [tesuji.game("go9").start()], visits=5)
+    with pytest.raises(ValueError, match="the net is for another game"):
+        other.run(judge.core)
 
 
 def test_several_leaves_a_tree() -> None:

@@ -300,7 +300,9 @@ def test_planes() -> None:
             **leading_to(state),
         },
     )
-    check_planes(state, {"own marks": where(shown, "O"), "other's marks": where(shown, "X")}, "paper")
+    marks = {"own marks": where(shown, "O"), "other's marks": where(shown, "X")}
+    check_planes(state, marks, "paper")
+    check_planes(state, {**marks, "small boards to play in": boards_of("#.. #.. ###")}, "mosaic")
 
     state = state.play("f1")  # wins the lower middle board, and sends First to the lower right one
     shown = board(state).replace(" ", "_")
@@ -317,4 +319,6 @@ def test_planes() -> None:
             **leading_to(state),
         },
     )
-    check_planes(state, {"own marks": where(shown, "X"), "other's marks": where(shown, "O")}, "paper")
+    marks = {"own marks": where(shown, "X"), "other's marks": where(shown, "O")}
+    check_planes(state, marks, "paper")
+    check_planes(state, {**marks, "small boards to play in": boards_of("... ... ..#")}, "mosaic")

@@ -52,7 +52,7 @@ struct Spec {
   int actions, max_plies;
   std::vector<int> locate;          // [actions] cell or −1
   std::vector<int> action_at;       // [cells] action or −1
-  std::vector<Encoding> encodings;  // the first is ours; a second is a paper's
+  std::vector<Encoding> encodings;  // the first is ours; then a paper's, and that of small boards, where there are
   std::vector<Number> numbers;
   std::vector<bool> ownable;  // [cells]; empty: the game has no ownership
   bool scored;
@@ -230,6 +230,14 @@ struct Erased {
       s.encodings.push_back({"paper", s.grid.cells(), names(G::kPaperPlanes), {}, [](const void* p, Planes& out) {
                                in(p).encode_paper(out);
                              }});
+    }
+    if constexpr (requires(const G g, Planes& out) { g.encode_mosaic(out); }) {
+      static_assert(G::kBlock == 3);
+      s.encodings.push_back({"mosaic",
+                             s.grid.cells(),
+                             {"own marks", "other's marks", "small boards to play in"},
+                             {},
+                             [](const void* p, Planes& out) { in(p).encode_mosaic(out); }});
     }
     if constexpr (requires { G::kNumbers; }) s.numbers.assign(G::kNumbers.begin(), G::kNumbers.end());
     if constexpr (requires(int8_t* cells, const G g) { g.ownership(cells); }) {

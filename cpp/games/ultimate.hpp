@@ -139,6 +139,13 @@ class Ultimate {
   static constexpr std::array kPaperPlanes = {"own marks", "other's marks"};
   void encode_paper(Planes& out) const { put_marks(out, 0); }
 
+  void encode_mosaic(Planes& out) const {
+    put_marks(out, 0);
+    unsigned boards = 0;
+    if (result() == Result::ongoing) for_open_boards([&](int board) { boards |= 1u << board; });
+    out.put(2, whole_boards(boards));
+  }
+
   char glyph(int cell) const {
     const int board = kBoardOf[cell], inner = kInnerOf[cell];
     return marks_[0][board] >> inner & 1   ? 'X'

@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "product.hpp"
+#include "vector.hpp"
 
 namespace tesuji {
 
 namespace {
 
-constexpr int kLanes = 8;           // floats side by side
-constexpr int kColumns = 16;        // outputs of a product that are worked on together
 constexpr size_t kCache = 300'000;  // bytes of a processor's nearest large cache to be used
-
-using Vector [[gnu::vector_size(kLanes * sizeof(float)), gnu::may_alias, gnu::aligned(4)]] = float;
 
 // ── Winograd's matrices ─────────────────────────────────────────────────────────────────────────────────────────────
 // Polynomials are multiplied through their values at points: 0, 1, −1, 2 and infinity for tiles of 3; −2 too for 4.
@@ -70,9 +67,6 @@ template <const auto& kMatrix, int kCols, size_t... kRow>
   (..., (to[kRow * to_step] = times<kMatrix, kRow>(v, step, std::make_index_sequence<kCols>{})));
 }
 
-[[gnu::always_inline]] inline Vector load(const float* at) { return *reinterpret_cast<const Vector*>(at); }
-[[gnu::always_inline]] inline void store(float* at, Vector v) { *reinterpret_cast<Vector*>(at) = v; }
-
 // ── The inner loops ─────────────────────────────────────────────────────────────────────────────────────────────────
 // Each is compiled twice, for processors with AVX2 and for all others (see `Loops`).
 
@@ -117,48 +111,9 @@ template <int kTile>
   }
 }
 
-/// `kRows` rows of [rows, inputs] times [inputs, 16].
-template <int kRows>
-[[gnu::always_inline]] inline void product(const float* rows, int inputs, const float* columns, float* to, int pitch) {
-  Vector sum[kRows][2] = {};
-  for (int k = 0; k < inputs; ++k) {
-    const Vector left = load(columns + k * kColumns), right = load(columns + k * kColumns + kLanes);
-#pragma GCC unroll 6
-    for (int row = 0; row < kRows; ++row) {
-      const float x = rows[row * inputs + k];
-      sum[row][0] += left * x;
-      sum[row][1] += right * x;
-    }
-  }
-#pragma GCC unroll 6
-  for (int row = 0; row < kRows; ++row) {
-    store(to + row * pitch, sum[row][0]);
-    store(to + row * pitch + kLanes, sum[row][1]);
-  }
-}
-
-/// [rows, inputs] times weights [outputs / 16][inputs][16] → [rows, outputs].
-[[gnu::always_inline]] inline void multiply(const float* in, int rows, int inputs, const float* weights, int outputs,
-                                            float* out) {
-  for (int at = 0; at < outputs; at += kColumns, weights += inputs * kColumns) {
-    int row = 0;
-    for (; row + 6 <= rows; row += 6) product<6>(in + row * inputs, inputs, weights, out + row * outputs + at, outputs);
-    const float* rest = in + row * inputs;
-    float* to = out + row * outputs + at;
-    switch (rows - row) {
-      case 5: product<5>(rest, inputs, weights, to, outputs); break;
-      case 4: product<4>(rest, inputs, weights, to, outputs); break;
-      case 3: product<3>(rest, inputs, weights, to, outputs); break;
-      case 2: product<2>(rest, inputs, weights, to, outputs); break;
-      case 1: product<1>(rest, inputs, weights, to, outputs); break;
-    }
-  }
-}
-
 struct Loops {
   void (*carry_over[2])(const float*, int, int, float*, size_t);  // tiles of 3, of 4
   void (*carry_back[2])(const float*, size_t, int, const float*, const float*, float*, int, int, int);
-  void (*multiply)(const float*, int, int, const float*, int, float*);
 };
 
 // clang-format off
@@ -170,36 +125,20 @@ struct Loops {
                              int i) { carry_back<3>(a, b, c, d, e, f, g, h, i); }                                      \
     TARGET static void back4(const float* a, size_t b, int c, const float* d, const float* e, float* f, int g, int h,  \
                              int i) { carry_back<4>(a, b, c, d, e, f, g, h, i); }                                      \
-    TARGET static void times(const float* a, int b, int c, const float* d, int e, float* f) {                          \
-      multiply(a, b, c, d, e, f);                                                                                      \
-    }                                                                                                                  \
-    static constexpr Loops kLoops{{over3, over4}, {back3, back4}, times};                                              \
+    static constexpr Loops kLoops{{over3, over4}, {back3, back4}};                                                     \
   };
 // clang-format on
 
 TESUJI_LOOPS(Plain, )
 #if defined(__x86_64__)
-TESUJI_LOOPS(Avx2, [[gnu::target("avx2,fma")]])
+TESUJI_LOOPS(Avx2, TESUJI_AVX2)
 #endif
 
 const Loops& loops() {
 #if defined(__x86_64__)
-  static const bool kAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (kAvx2) return Avx2::kLoops;
+  if (has_avx2()) return Avx2::kLoops;
 #endif
   return Plain::kLoops;
-}
-
-int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
-
-/// Of [outputs, inputs] the blocks of 16 outputs, input by input: [outputs / 16][inputs][16].
-template <class At>
-void lay_out(int outputs, int inputs, At at, float* to) {
-  for (int block = 0; block < outputs; block += kColumns) {
-    for (int input = 0; input < inputs; ++input) {
-      for (int i = 0; i < kColumns; ++i) *to++ = at(block + i, input);
-    }
-  }
 }
 
 }  // namespace
@@ -228,39 +167,33 @@ ResidualNet::ResidualNet(NetShape shape, const std::vector<std::span<const float
   const size_t board = 2 * sizeof(float) * (tile_ + 2) * (tile_ + 2) * down_ * across_ * shape_.channels;
   boards_ = static_cast<int>(std::max(size_t{1}, kCache / board));
 
-  size_t next = 0;
-  const auto take = [&](size_t size) {
-    if (next >= weights.size() || weights[next].size() != size)
-      throw std::invalid_argument("the weights do not fit the shape: number " + std::to_string(next));
-    return weights[next++];
-  };
+  Weights given(weights);
   const int c = shape_.channels;
   for (int i = 0; i <= 2 * shape_.blocks; ++i) {
     const int inputs = i == 0 ? shape_.planes : c;
-    const auto of = take(static_cast<size_t>(c) * inputs * 9), bias = take(c);
+    const auto of = given.take(static_cast<size_t>(c) * inputs * 9), bias = given.take(c);
     convolutions_.push_back(carry(of, bias, inputs, c));
   }
-  const auto list = [](std::span<const float> s) { return std::vector<float>(s.begin(), s.end()); };
-  const auto policy = take(static_cast<size_t>(shape_.policy) * c), policy_bias = take(shape_.policy);
-  cells_ = list(take(shape_.policy));
-  cells_bias_ = take(1)[0];
-  const auto value = take(static_cast<size_t>(shape_.value) * c), value_bias = take(shape_.value);
-  hidden_ = list(take(static_cast<size_t>(shape_.hidden) * 2 * shape_.value));
-  hidden_bias_ = list(take(shape_.hidden));
-  value_ = list(take(static_cast<size_t>(3) * shape_.hidden));
-  value_bias_ = list(take(3));
+  const auto policy = given.take(static_cast<size_t>(shape_.policy) * c), policy_bias = given.take(shape_.policy);
+  cells_ = given.list(shape_.policy);
+  cells_bias_ = given.take(1)[0];
+  const auto value = given.take(static_cast<size_t>(shape_.value) * c), value_bias = given.take(shape_.value);
+  hidden_ = given.list(static_cast<size_t>(shape_.hidden) * 2 * shape_.value);
+  hidden_bias_ = given.list(shape_.hidden);
+  value_ = given.list(static_cast<size_t>(3) * shape_.hidden);
+  value_bias_ = given.list(3);
   if (shape_.off_board > 0) {
-    off_board_ = list(take(static_cast<size_t>(shape_.off_board) * shape_.hidden));
-    off_board_bias_ = list(take(shape_.off_board));
+    off_board_ = given.list(static_cast<size_t>(shape_.off_board) * shape_.hidden);
+    off_board_bias_ = given.list(shape_.off_board);
   }
-  if (next != weights.size()) throw std::invalid_argument("the weights do not fit the shape: there are too many");
+  given.end();
   const int features = shape_.policy + shape_.value;
   features_.resize(static_cast<size_t>(features) * c);
   lay_out(
       features, c,
       [&](int o, int i) { return o < shape_.policy ? policy[o * c + i] : value[(o - shape_.policy) * c + i]; },
       features_.data());
-  features_bias_ = list(policy_bias);
+  features_bias_.assign(policy_bias.begin(), policy_bias.end());
   features_bias_.insert(features_bias_.end(), value_bias.begin(), value_bias.end());
   for (const int logit : shape_.order) {
     if (logit < 0 || logit >= shape_.cells() + shape_.off_board)
@@ -302,9 +235,9 @@ void ResidualNet::convolve(Room& room, const Convolution& conv, int boards, cons
                          apart_in);
   }
   for (int sum = 0; sum < n * n; ++sum) {
-    run.multiply(room.over.data() + sum * apart_in, all, conv.inputs,
-                 conv.carried.data() + static_cast<size_t>(sum) * conv.inputs * c, c,
-                 room.products.data() + sum * apart_out);
+    multiply(room.over.data() + sum * apart_in, all, conv.inputs,
+             conv.carried.data() + static_cast<size_t>(sum) * conv.inputs * c, c,
+             room.products.data() + sum * apart_out);
   }
   for (int t = 0; t < all; ++t) {
     const int row = t % tiles / across_ * tile_, col = t % across_ * tile_;
@@ -333,8 +266,8 @@ void ResidualNet::read(Room& room, const float* planes, int boards) const {
 void ResidualNet::judge(Room& room, const float* x, float* policy, float* value) const {
   const int c = shape_.channels, features = shape_.policy + shape_.value, cells = shape_.cells();
   for (int row = 0; row < shape_.rows; ++row) {
-    loops().multiply(x + (static_cast<size_t>(row + 1) * padded_cols() + 1) * c, shape_.cols, c, features_.data(),
-                     features, room.features.data() + static_cast<size_t>(row) * shape_.cols * features);
+    multiply(x + (static_cast<size_t>(row + 1) * padded_cols() + 1) * c, shape_.cols, c, features_.data(), features,
+             room.features.data() + static_cast<size_t>(row) * shape_.cols * features);
   }
   thread_local std::vector<float> pooled, hidden, logits;
   pooled.assign(2 * shape_.value, 0);
@@ -367,9 +300,7 @@ void ResidualNet::judge(Room& room, const float* x, float* policy, float* value)
   dense(hidden, value_, value_bias_, wdl.data());
   dense(hidden, off_board_, off_board_bias_, logits.data() + cells);
   for (size_t action = 0; action < shape_.order.size(); ++action) policy[action] = logits[shape_.order[action]];
-  const float most = std::max({wdl[0], wdl[1], wdl[2]});
-  for (float& w : wdl) w = std::exp(w - most);
-  *value = (wdl[0] - wdl[2]) / (wdl[0] + wdl[1] + wdl[2]);
+  *value = value_of(wdl);
 }
 
 void ResidualNet::answer(const float* planes, int count, float* policy, float* value) const {

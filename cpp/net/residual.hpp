@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "net.hpp"
+
 namespace tesuji {
 
 /// How a net is built: as `residual` of nets.py, without pooling in its blocks.
@@ -25,7 +27,7 @@ struct NetShape {
   int cells() const { return rows * cols; }
 };
 
-class ResidualNet {
+class ResidualNet : public CpuNet {
  public:
   /// What stands in the way of a shape, in words; empty where nothing does.
   static const char* why_not(const NetShape&);
@@ -35,11 +37,9 @@ class ResidualNet {
   /// loss), and off the board where there are such moves. Throws a sentence where one has another size.
   ResidualNet(NetShape, const std::vector<std::span<const float>>& weights);
 
-  const NetShape& shape() const { return shape_; }
-
-  /// Of `count` boards, planes [count, planes, rows, cols] → logits [count, actions] and values [count]. Several
-  /// threads may ask at once.
-  void answer(const float* planes, int count, float* policy, float* value) const;
+  size_t planes() const override { return static_cast<size_t>(shape_.planes) * shape_.cells(); }
+  size_t actions() const override { return shape_.order.size(); }
+  void answer(const float* planes, int count, float* policy, float* value) const override;
 
  private:
   struct Convolution {

@@ -1,6 +1,7 @@
 // Searches: one forest, whose leaves are answered inside the core (rollouts) or by a network outside.
 #include "../search/forest.hpp"
 
+#include <chrono>
 #include <cmath>
 
 #include "door.hpp"
@@ -150,6 +151,26 @@ void bind_search(nb::module_& m) {
           nb::sig("def run(self, evaluator: str, rollouts: int = 1, seconds: float = 1e9) -> bool"),
           "Searches with an evaluator of the core ('rollout' or 'uniform') for at most so many seconds; whether all "
           "searches have ended.")
+      .def(
+          "run_net",
+          [](PyForest& f, const CpuNet& net, nb::handle encoding_name, double seconds) {
+            if (f.waiting) throw std::invalid_argument("the leaves before were not answered");
+            const Encoding& encoding = f.game.encoding(encoding_name);
+            const Spec& spec = f.game.spec();
+            if (net.planes() != static_cast<size_t>(encoding.channels()) * spec.grid.cells() ||
+                net.actions() != static_cast<size_t>(spec.actions))
+              throw std::invalid_argument("the net is for another game or other planes");
+            const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+            bool more = true;
+            run_interruptibly([&] {
+              more = f.forest.step(net, encoding);
+              return more && std::chrono::steady_clock::now() < until;
+            });
+            return !more;
+          },
+          "net"_a, "encoding"_a, "seconds"_a,
+          nb::sig("def run_net(self, net: CpuNet, encoding: str, seconds: float) -> bool"),
+          "Searches with a net of the core for at most so many seconds; whether all searches have ended.")
       .def(
           "restart",
           [](PyForest& f, int tree, const PyState& state, const std::vector<int>& moves_since) {

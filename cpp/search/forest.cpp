@@ -57,4 +57,16 @@ bool Forest::simulate(Search::Inner inner, int rollouts, int simulations) {
   return std::any_of(searches_.begin(), searches_.end(), [](const auto& search) { return !search->done(); });
 }
 
+bool Forest::step(const CpuNet& net, const Encoding& encoding) {
+  const size_t count = collect();
+  if (count == 0) return false;
+  planes_.resize(count * net.planes());
+  logits_.resize(count * net.actions());
+  values_.resize(count);
+  encode(encoding, planes_.data());
+  net.answer(planes_.data(), static_cast<int>(count), logits_.data(), values_.data());
+  deliver(logits_.data(), values_.data());
+  return true;
+}
+
 }  // namespace tesuji

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "../core/crew.hpp"
+#include "../net/net.hpp"
 #include "search.hpp"
 
 namespace tesuji {
@@ -25,11 +26,14 @@ class Forest {
   void deliver(const float* logits, const float* values);
   /// Searches with an evaluator inside the core, `simulations` more in each tree; whether any is still running.
   bool simulate(Search::Inner, int rollouts, int simulations);
+  /// Searches with a net on the CPU, one batch more; whether any is still running.
+  bool step(const CpuNet&, const Encoding&);
 
  private:
   std::vector<std::unique_ptr<Search>> searches_;
-  std::vector<int> counts_;      // [searches] leaves of each
-  std::vector<int> first_leaf_;  // [searches + 1] of the batch
+  std::vector<int> counts_;                      // [searches] leaves of each
+  std::vector<int> first_leaf_;                  // [searches + 1] of the batch
+  std::vector<float> planes_, logits_, values_;  // of the batch, where a net is asked here
   Crew crew_;
 
   /// Calls job(search, its number) for every search.

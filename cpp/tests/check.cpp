@@ -10,6 +10,7 @@
 #include "../../examples/connect_four.hpp"
 #include "../core/laws.hpp"
 #include "../games/all.hpp"
+#include "../net/mosaic.hpp"
 #include "../net/residual.hpp"
 #include "../search/alphabeta.hpp"
 #include "../search/exact/exact.hpp"
@@ -185,33 +186,53 @@ void plays_itself(const AnyGame& game) {
   if (!sound) std::printf("%-15s SELF-PLAY GIVES NO SOUND SAMPLES\n", game.spec.name.c_str());
 }
 
-/// A net of random weights says the same of boards one by one and together.
-bool net_answers(int rows, int cols) {
-  NetShape shape{rows, cols, 5, 16, 2, 9, 7, 6, 1, {}};
-  for (int action = shape.cells(); action >= 0; --action) shape.order.push_back(action);
-  Random random(7);
-  std::vector<std::vector<float>> weights;
-  const auto add = [&](int outputs, int inputs) {
+using Weights = std::vector<std::vector<float>>;
+
+/// Weights of layers, by chance: [outputs, inputs] and [outputs] of each.
+Weights weights_of(std::initializer_list<std::pair<int, int>> layers, Random& random) {
+  Weights weights;
+  for (const auto& [outputs, inputs] : layers) {
     for (const int size : {outputs * inputs, outputs}) {
       auto& list = weights.emplace_back(size);
       for (float& w : list) w = static_cast<float>(random.real() - 0.5) / static_cast<float>(std::sqrt(inputs));
     }
-  };
-  add(16, 5 * 9);
-  for (int i = 0; i < 4; ++i) add(16, 16 * 9);
-  add(9, 16), add(1, 9), add(7, 16), add(6, 14), add(3, 6), add(1, 6);
-  const ResidualNet net(shape, {weights.begin(), weights.end()});
-  const int boards = 30, actions = shape.cells() + 1, size = 5 * shape.cells();
+  }
+  return weights;
+}
+
+/// A net says the same of boards one by one and together.
+bool answers_alike(const CpuNet& net, Random& random) {
+  const size_t boards = 30, actions = net.actions(), size = net.planes();
   std::vector<float> planes(boards * size), policy(boards * actions), value(boards), alone(actions);
   for (float& plane : planes) plane = static_cast<float>(random.below(2));
-  net.answer(planes.data(), boards, policy.data(), value.data());
+  net.answer(planes.data(), static_cast<int>(boards), policy.data(), value.data());
   bool same = true;
-  for (int b = 0; b < boards; ++b) {
+  for (size_t b = 0; b < boards; ++b) {
     float own;
     net.answer(planes.data() + b * size, 1, alone.data(), &own);
     same = same && own == value[b] && std::equal(alone.begin(), alone.end(), policy.begin() + b * actions);
   }
-  return same && std::abs(value[0]) < 1 && value[0] != value[1];
+  return same && std::abs(value[0]) < 1 && std::ranges::adjacent_find(value, std::not_equal_to{}) != value.end();
+}
+
+bool residual_answers(int rows, int cols) {
+  NetShape shape{rows, cols, 5, 16, 2, 9, 7, 6, 1, {}};
+  for (int action = shape.cells(); action >= 0; --action) shape.order.push_back(action);
+  Random random(7);
+  const std::pair inner{16, 16 * 9};
+  const Weights weights =
+      weights_of({{16, 5 * 9}, inner, inner, inner, inner, {9, 16}, {1, 9}, {7, 16}, {6, 14}, {3, 6}, {1, 6}}, random);
+  return answers_alike(ResidualNet(shape, {weights.begin(), weights.end()}), random);
+}
+
+/// Boards by chance have cells that both hold, which no game has: they must do no harm.
+bool mosaic_answers(int down, int across) {
+  MosaicShape shape{down, across, 32, 16, 48, 32, {}};
+  for (int action = shape.cells() - 1; action >= 0; --action) shape.order.push_back(action);
+  Random random(7);
+  const Weights weights = weights_of(
+      {{32, 27}, {16, 32}, {9, 32}, {48, 16 * shape.tiles()}, {32, 48}, {shape.cells(), 32}, {3, 32}}, random);
+  return answers_alike(MosaicNet(shape, {weights.begin(), weights.end()}), random);
 }
 
 }  // namespace
@@ -229,9 +250,14 @@ int main(int count, char** words) {
     if (!works) std::printf("A CREW OF %d LOSES WORK\n", threads);
   }
   for (const auto& [rows, cols] : {std::pair(3, 3), {4, 9}, {8, 8}, {9, 9}, {15, 15}}) {
-    const bool works = net_answers(rows, cols);
+    const bool works = residual_answers(rows, cols);
     ++(works ? passed : failed);
     if (!works) std::printf("A NET OF %d × %d CELLS DOES NOT KNOW ITS OWN MIND\n", rows, cols);
+  }
+  for (const auto& [down, across] : {std::pair(1, 1), {3, 3}, {2, 4}}) {
+    const bool works = mosaic_answers(down, across);
+    ++(works ? passed : failed);
+    if (!works) std::printf("A NET OF %d × %d SMALL BOARDS DOES NOT KNOW ITS OWN MIND\n", down, across);
   }
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);

@@ -84,7 +84,7 @@ class Game:
     @property
     def encodings(self) -> list[str]:
         """
-        The names that planes(…) takes: 'tesuji', and 'paper' where a study has its own.
+        The names that planes(…) takes: 'tesuji'; 'paper' where a study has its own; 'mosaic' of small boards.
         """
 
     def plane_names(self, encoding: str = 'tesuji') -> list[str]:
@@ -263,6 +263,11 @@ class Forest:
         Searches with an evaluator of the core ('rollout' or 'uniform') for at most so many seconds; whether all searches have ended.
         """
 
+    def run_net(self, net: CpuNet, encoding: str, seconds: float) -> bool:
+        """
+        Searches with a net of the core for at most so many seconds; whether all searches have ended.
+        """
+
     def restart(self, tree: int, state: State, moves_since: Sequence[int]) -> None:
         """
         Another search in that tree; what the moves since its root lead to is kept.
@@ -428,13 +433,23 @@ def scan_frames(frames: bytes) -> tuple[int, int, int]:
 def read_frames(game: Game, frames: bytes) -> list[dict[str, object]]:
     """The records in frames, each a dict."""
 
-class ResidualNet:
-    """A residual net on the CPU, by Winograd's convolutions."""
+class CpuNet:
+    """A net on the CPU. Several threads may ask at once."""
+
+    def answer(self, planes: numpy.typing.NDArray[numpy.float32], policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32]) -> None:
+        """Writes logits and values of planes [n, C, H, W]."""
+
+    def answer_packed(self, game: Game, encoding: str, planes: numpy.typing.NDArray[numpy.uint64], policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32]) -> None:
+        """The same of packed planes [n, words]."""
+
+class ResidualNet(CpuNet):
+    """A residual net, by Winograd's convolutions."""
 
     def __init__(self, *, rows: int, cols: int, planes: int, channels: int, blocks: int, policy: int, value: int, hidden: int, off_board: int, order: list[int], weights: list[numpy.typing.NDArray[numpy.float32]]) -> None:
         """Weights in the order of net/residual.hpp."""
 
-    def answer(self, planes: numpy.typing.NDArray[numpy.float32], policy: numpy.typing.NDArray[numpy.float32], value: numpy.typing.NDArray[numpy.float32]) -> None:
-        """
-        Writes logits and values of planes [n, C, H, W]. Several threads may ask at once.
-        """
+class MosaicNet(CpuNet):
+    """A net for small boards of 3 × 3 cells, which it looks up in a table."""
+
+    def __init__(self, *, down: int, across: int, first: int, features: int, hidden: int, last: int, order: list[int], weights: list[numpy.typing.NDArray[numpy.float32]]) -> None:
+        """Weights in the order of net/mosaic.hpp."""

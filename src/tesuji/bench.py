@@ -194,13 +194,15 @@ def bench_selfplay(
     Slices of the net alone and of self-play alternate, and the median counts, so that a busy machine troubles both.
     """
     from tesuji.evaluate import evaluator
-    from tesuji.nets import Net, NetSettings
+    from tesuji.nets import Net, NetSettings, encoding_for
 
     g = game(name)
-    answers = evaluator(Net(g, net or NetSettings(channels=64, blocks=4)), g, device=device, kernel=kernel)
+    net = net or NetSettings(channels=64, blocks=4)
+    encoding = encoding_for(g, net)
+    answers = evaluator(Net(g, net, encoding), g, device=device, kernel=kernel)
     on_cpu = device == "cpu"
     tables = [answers.lane(share) for share in shares(games, lanes)]
-    play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), threads=1 if on_cpu else threads)
+    play = SelfPlay(g, tables, SelfPlaySettings(visits=visits), encoding=encoding, threads=1 if on_cpu else threads)
     play.play(seconds=0.5)
 
     def alone(lane: "Lane", until: float) -> int:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji._core import Game, State
+from tesuji._core import CpuNet, Game, State
 from tesuji.fastnet import fast_net
 from tesuji.netinfo import NetInfo
 
@@ -185,7 +185,7 @@ def _check_batch(batch: int) -> None:
 class OnnxEvaluator:
     """A net on the CPU, from an ONNX file. Several threads may use it, each with its own lane."""
 
-    # Positions a call: more would push the net's numbers out of the processor's caches.
+    # Positions a call of ONNX Runtime: more would push the net's numbers out of the processor's caches.
     chunk = 32
 
     def __init__(
@@ -258,8 +258,13 @@ class OnnxEvaluator:
         own = "ONNX Runtime was asked for" if self._wanted == "onnx" else fast_net(content, info, found)
         if isinstance(own, str) and self._wanted == "fused":
             raise ValueError(f"the kernel fused does not go with this net: {own}")
-        self._own = None if isinstance(own, str) else own
+        self._own: CpuNet | None = None if isinstance(own, str) else own
         self.kernel = "onnx" if self._own is None else "fused"
+
+    @property
+    def core(self) -> CpuNet | None:
+        """The net as the core can ask it by itself; None where it cannot, or where several threads are to answer."""
+        return self._own if self._crew is None else None
 
     @property
     def busy(self) -> float:
@@ -327,6 +332,10 @@ class _OnnxLane:
         self._waiting = False
         began = time.perf_counter()
         owner, size = self._owner, len(self._unpacked)
+        if owner.core is not None:
+            owner.core.answer_packed(owner.game, owner.info.encoding, self.planes, self.policy, self.value)
+            self.busy += time.perf_counter() - began
+            return
         for start in range(0, len(self.planes), size):
             part = slice(start, min(start + size, len(self.planes)))
             unpacked = self._unpacked[: part.stop - start]

@@ -1,17 +1,17 @@
 """Nets on the CPU by our own kernel (``cpp/net``): several times as fast as ONNX Runtime.
 
 Weights come from an ONNX file that ``onnxfile`` wrote; of its format (protocol buffers) only what they need is read
-here, so that playing needs no package ``onnx``. The kernel takes the architecture ``residual`` without pooling, with
-numbers of 16 or 32 bits; everything else is left to ONNX Runtime.
+here, so that playing needs no package ``onnx``. There are kernels for the architectures ``residual`` without pooling
+and ``mosaic``, with numbers of 16 or 32 bits; everything else is left to ONNX Runtime.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji._core import Game, ResidualNet
+from tesuji._core import CpuNet, Game, MosaicNet, ResidualNet
 from tesuji.netinfo import NetInfo, policy_layout
 
 __all__ = ["fast_net"]
@@ -19,15 +19,30 @@ __all__ = ["fast_net"]
 Floats = NDArray[np.float32]
 
 
-def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
-    """The net of a file, or why the kernel does not take it."""
+def fast_net(content: bytes, info: NetInfo, game: Game) -> CpuNet | str:
+    """The net of a file, or why no kernel takes it."""
     settings = info.settings
-    if settings.get("architecture") != "residual" or settings.get("pooling"):
-        return "it takes the architecture residual without pooling"
+    architecture = settings.get("architecture")
+    if architecture not in ("residual", "mosaic") or settings.get("pooling"):
+        return "it takes the architectures residual, without pooling, and mosaic"
     try:
         weights = _weights(memoryview(content))
         order, off_board = policy_layout(game)
-        names = _names(settings["blocks"], off_board)
+
+        def of(names: Iterable[str]) -> list[Floats]:
+            return [weights[f"body_{name}.{part}"] for name in names for part in ("weight", "bias")]
+
+        if architecture == "mosaic":
+            return MosaicNet(
+                down=game.rows // 3,
+                across=game.cols // 3,
+                first=4 * settings["channels"],
+                features=settings["channels"],
+                hidden=settings["value_hidden"],
+                last=settings["value_hidden"] // 2,
+                order=order,
+                weights=of(("look", "tell", "policy_inside", "hidden", "last", "policy", "value")),
+            )
         return ResidualNet(
             rows=game.rows,
             cols=game.cols,
@@ -39,7 +54,7 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
             hidden=settings["value_hidden"],
             off_board=off_board,
             order=order,
-            weights=[weights[f"body_{name}.{part}"] for name in names for part in ("weight", "bias")],
+            weights=of(_residual(settings["blocks"], off_board)),
         )
     except KeyError as missing:
         return f"it finds no {missing} in the file, which may hold numbers of 8 bits"
@@ -47,7 +62,7 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> ResidualNet | str:
         return f"it cannot take this net: {trouble}"
 
 
-def _names(blocks: int, off_board: int) -> Iterator[str]:
+def _residual(blocks: int, off_board: int) -> Iterator[str]:
     """Of the layers, in the order that the kernel wants."""
     yield "trunk_first_conv"
     for block in range(blocks):

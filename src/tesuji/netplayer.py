@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tesuji import _core, exact
 from tesuji._core import Game, State
 from tesuji.evaluate import averaged, shared_evaluator
@@ -24,6 +21,9 @@ that knows nothing never looks beyond its first move."""
 
 _VISITS = 400  # where nobody says how many, nor how long
 _FEW_VISITS = 32  # too few to measure a speed by less
+_MANY_VISITS = 2_000  # with more of them PUCT is the stronger (docs/log.md)
+_SPEEDS = {"mosaic": 200_000}  # visits a second, about
+_SPEED = 2_000  # of others
 _NO_LIMIT = 2**31 - 1
 
 # What an exact solver may spend before the search, and after it: nodes for each visit, or a share of the seconds.
@@ -72,8 +72,8 @@ class NetPlayer:
     ) -> None:
         """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
 
-        ``rule``: gumbel, which is the stronger at the same number of visits, or puct, whose shares of visits are what a
-        temperature draws by; without it, the one that suits the temperature.
+        ``rule``: gumbel, which is the stronger with up to some thousand visits, or puct, which is so with more of them,
+        and whose shares of visits are what a temperature draws by; without it, the one that suits.
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
         the game is sure of: which moves are enough, and who wins. ``solve``: nodes that an exact solver may spend on a
@@ -88,8 +88,14 @@ class NetPlayer:
         solve = solve if temperature == 0 else 0
         self._solves = solve > 0
         self._draw = Draw(temperature, seed)
+        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
         if rule is None:
-            rule = "gumbel" if temperature == 0 else "puct"  # shares of visits are what a temperature draws by
+            speed = _SPEEDS.get(str(self._evaluator.info.settings.get("architecture")), _SPEED)
+            likely = min(
+                visits or (_VISITS if seconds is None else _NO_LIMIT),
+                _NO_LIMIT if seconds is None else speed * seconds,
+            )
+            rule = "gumbel" if temperature == 0 and likely <= _MANY_VISITS else "puct"
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
         if seconds == 0:
@@ -115,7 +121,6 @@ class NetPlayer:
             solve=solve,
             memory=memory,
         )
-        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
         self._game, self._average = game, bool(average)
         encoding = self._evaluator.info.encoding
         self._search = Search(game, [game.start()], seed=seed, encoding=encoding, settings=settings)
@@ -191,15 +196,23 @@ class NetPlayer:
                 if self._plans:
                     planned = min(planned, max(_FEW_VISITS, int(self._speed * left)))
             self._search.extend(0, visits=planned, seconds=left)
-            for leaves in self._search:
-                leaves.answer(*self._answer(leaves.planes))
-                yield
+            yield from self._answered()
             if self._search.stop(0) != "visits":
                 return
             if (made := self._search.visits(0) - before) >= _FEW_VISITS:
                 self._speed = made / (time.perf_counter() - now)
 
-    def _answer(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        if self._average:
-            return averaged(self._evaluator, self._game, planes)
-        return self._evaluator.answer_planes(planes)
+    def _answered(self) -> Iterator[None]:
+        """The search until it stops: in the core, where the net is there too."""
+        core: _core.CpuNet | None = getattr(self._evaluator, "core", None)
+        if core is not None and not self._average:
+            yield from self._search.slices(core)
+            return
+        for leaves in self._search:
+            answer = (
+                averaged(self._evaluator, self._game, leaves.planes)
+                if self._average
+                else self._evaluator.answer_planes(leaves.planes)
+            )
+            leaves.answer(*answer)
+            yield

@@ -118,7 +118,8 @@ class _Graph:
             return self._add("Gemm", inputs, output=node.name, transB=1)
         size, around = module.kernel_size, module.padding
         assert isinstance(around, tuple)
-        return self._add("Conv", inputs, output=node.name, kernel_shape=list(size), pads=[*around, *around])
+        shape = {"kernel_shape": list(size), "pads": [*around, *around], "strides": list(module.stride)}
+        return self._add("Conv", inputs, output=node.name, **shape)
 
     def _binary(self, kind: str, node: fx.Node) -> str:
         names = [

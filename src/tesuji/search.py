@@ -8,7 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji._core import Forest, Game, State
+from tesuji._core import CpuNet, Forest, Game, State
 from tesuji.checks import check_numbers
 from tesuji.thought import Line, Thought
 
@@ -137,19 +137,29 @@ class Search:
             if not leaves.answered:
                 raise ValueError("these leaves were not answered: call leaves.answer(policy, value)")
 
-    def run(self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1) -> Self:
-        """Searches to the end with an evaluator of the core."""
+    def run(self, evaluator: Literal["rollout", "uniform"] | CpuNet = "rollout", *, rollouts: int = 1) -> Self:
+        """Searches to the end with an evaluator of the core: by name, or a net on the CPU (``fastnet``)."""
         for _ in self.slices(evaluator, rollouts=rollouts, seconds=1e9):
             pass
         return self
 
     def slices(
-        self, evaluator: Literal["rollout", "uniform"] = "rollout", *, rollouts: int = 1, seconds: float = 0.05
+        self,
+        evaluator: Literal["rollout", "uniform"] | CpuNet = "rollout",
+        *,
+        rollouts: int = 1,
+        seconds: float = 0.05,
     ) -> Iterator[None]:
         """Like ``run``, but stops every so many seconds to let others have their turn."""
         if rollouts < 1:
             raise ValueError(f"rollouts is {rollouts}: give at least 1")
-        while not self._forest.run(evaluator, rollouts, seconds):
+
+        def ended() -> bool:
+            if isinstance(evaluator, CpuNet):
+                return self._forest.run_net(evaluator, self._encoding, seconds)
+            return self._forest.run(evaluator, rollouts, seconds)
+
+        while not ended():
             yield
 
     def continue_from(self, tree: int, state: State, *, reuse: bool = True) -> None:

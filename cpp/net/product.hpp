@@ -1,0 +1,54 @@
+// Products of matrices, the inner loop of every net on the CPU.
+#pragma once
+
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tesuji {
+
+constexpr int kColumns = 16;  // outputs of a product that are worked on together
+
+/// [rows, inputs] times weights [outputs / 16][inputs][16] → [rows, outputs].
+void multiply(const float* in, int rows, int inputs, const float* weights, int outputs, float* out);
+
+constexpr int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+/// Of [outputs, inputs] the blocks of 16 outputs, input by input, as `multiply` wants them.
+template <class At>
+void lay_out(int outputs, int inputs, At at, float* to) {
+  for (int block = 0; block < outputs; block += kColumns) {
+    for (int input = 0; input < inputs; ++input) {
+      for (int i = 0; i < kColumns; ++i) *to++ = at(block + i, input);
+    }
+  }
+}
+
+/// P(win) − P(loss) of the logits of win, draw and loss.
+float value_of(std::array<float, 3> wdl);
+
+/// Hands out a net's weights one by one, and refuses those that have another size than the net's shape wants.
+class Weights {
+ public:
+  explicit Weights(const std::vector<std::span<const float>>& given) : given_(given) {}
+  std::span<const float> take(size_t size) {
+    if (next_ >= given_.size() || given_[next_].size() != size)
+      throw std::invalid_argument("the weights do not fit the shape: number " + std::to_string(next_));
+    return given_[next_++];
+  }
+  std::vector<float> list(size_t size) {
+    const auto taken = take(size);
+    return {taken.begin(), taken.end()};
+  }
+  void end() const {
+    if (next_ != given_.size()) throw std::invalid_argument("the weights do not fit the shape: there are too many");
+  }
+
+ private:
+  const std::vector<std::span<const float>>& given_;
+  size_t next_ = 0;
+};
+
+}  // namespace tesuji
