@@ -24,10 +24,11 @@ from typing import Any
 import tesuji
 from tesuji import _core, cluster
 from tesuji.cluster import learning
+from tesuji.machine import cores
 from tesuji.nets import onnx_bytes
 from tesuji.replay import Window
 from tesuji.run import Folder, Run
-from tesuji.source import cores, here
+from tesuji.source import here
 
 
 class Turn:

@@ -26,6 +26,7 @@ from typing import Any
 
 from tesuji._core import Game, State
 from tesuji.games import game as game_of
+from tesuji.machine import cores
 from tesuji.openings import book, default_plies, openings
 from tesuji.players import Forfeit, Player, player
 from tesuji.protocols import engine
@@ -446,7 +447,7 @@ def _run(
     if contest.learners:
         workers = 1
     elif workers is None:
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        workers = cores()
     if workers < 1:
         raise ValueError(f"workers is {workers}: give at least 1")
     with contextlib.ExitStack() as stack:

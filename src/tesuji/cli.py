@@ -16,6 +16,7 @@ import tesuji
 from tesuji import arena, reports, terminal
 from tesuji import bench as benchmarks
 from tesuji.analysis import Analysis
+from tesuji.machine import cores
 from tesuji.players import Forfeit
 from tesuji.playthrough import playthrough as transcript
 from tesuji.progress import progress
@@ -875,7 +876,7 @@ def table_train(
     model: Annotated[str, typer.Option(help="free, or greedy: who can take a box does.")] = "greedy",
     games: Annotated[int | None, typer.Option(help="Games in all; the paper's number without it.")] = None,
     game: Annotated[str, typer.Option(help="Dots and Boxes of at most 24 edges.")] = "dots3-paper",
-    threads: Annotated[int, typer.Option(help="With 1 the same seed gives the same table.")] = os.cpu_count() or 1,
+    threads: Annotated[int, typer.Option(help="With 1 the same seed gives the same table.")] = cores(),
     seed: Annotated[int, typer.Option(help="Another seed plays other games.")] = 0,
 ) -> None:
     """Train a table by self-play; Ctrl-C saves it."""
@@ -978,7 +979,7 @@ def bench_selfplay(
         _fail(f"a net of random weights needs torch (there is no {missing.name}): pip install 'tesuji[train]'")
     except ValueError as refusal:
         _fail(refusal)
-    threads = threads or os.cpu_count() or 1
+    threads = threads or cores()
     lanes = lanes or (threads if device == "cpu" else 3)
     games = games or (64 * threads if device == "cpu" else 4096)
     print(f"net {net}, {visits} visits, {games} games at once, {lanes} lanes, {threads} threads, {device}", flush=True)

@@ -3,7 +3,6 @@
 import importlib
 import importlib.metadata
 import math
-import os
 import platform
 import random
 import statistics
@@ -19,6 +18,7 @@ from tesuji import _core, config
 from tesuji.config import Config
 from tesuji.games import Game, State
 from tesuji.games import game as game_of
+from tesuji.machine import cores
 from tesuji.run import Folder
 
 __all__ = ["Finding", "Health", "examine", "installation"]
@@ -339,11 +339,10 @@ def _device(lines: Sequence[Mapping[str, Any]]) -> list[Finding]:
 
 def installation() -> list[str]:
     """What is installed, a line each."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     lines = [
         f"tesuji        {tesuji.__version__}",
         f"Python        {platform.python_version()}, {platform.system()} {platform.machine()}",
-        f"cores         {cores}",
+        f"cores         {cores()}",
         f"core          {len(tesuji.games())} games, {_core_speed():,.0f} random games of go9 a second",
     ]
     wants = {

@@ -36,9 +36,10 @@ import tesuji
 from tesuji import _core, arena, config
 from tesuji.config import Config
 from tesuji.games import game as game_of
+from tesuji.machine import cores
 from tesuji.ratings import Rating, bradley_terry
 from tesuji.records import GameRecord, write_safely
-from tesuji.source import cores, here
+from tesuji.source import here
 
 if TYPE_CHECKING:  # torch is needed to learn, not to look
     from tesuji.nets import Net

@@ -1,8 +1,9 @@
 """Where the games of a run come from: self-play on this machine, or other machines (``cluster``)."""
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
+
+from tesuji.machine import cores
 
 if TYPE_CHECKING:  # looking at a run needs none of these
     from tesuji.config import Config, Crowd
@@ -10,7 +11,7 @@ if TYPE_CHECKING:  # looking at a run needs none of these
     from tesuji.nets import Net
     from tesuji.selfplay import SelfPlaySettings
 
-__all__ = ["Here", "Source", "cores", "here"]
+__all__ = ["Here", "Source", "here"]
 
 
 class Source(Protocol):
@@ -137,8 +138,3 @@ class _CountedLane:
     def submit(self) -> None:
         self.slots += len(self.value)
         self._submit()
-
-
-def cores() -> int:
-    """Of this machine, for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tesuji.source import cores
+from tesuji.machine import cores
 
 __all__ = ["connected", "ray_module"]
 

@@ -14,7 +14,7 @@ import numpy as np
 import tesuji
 from tesuji import table
 from tesuji.exact import margins, solve
-from tesuji.source import cores
+from tesuji.machine import cores
 from tesuji.studies.lab import (
     MATCH_HEADS,
     Figure,

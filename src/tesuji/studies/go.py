@@ -7,8 +7,8 @@ from typing import Any
 
 import tesuji
 from tesuji import _core, bench
+from tesuji.machine import cores as all_cores
 from tesuji.protocols.engine import find_program
-from tesuji.source import cores as all_cores
 from tesuji.studies.lab import (
     MATCH_HEADS,
     Figure,

@@ -28,6 +28,7 @@ import tesuji
 from tesuji import arena, reports
 from tesuji.analysis import has_net
 from tesuji.games import game as game_of
+from tesuji.machine import cores
 from tesuji.netplayer import shipped
 from tesuji.progress import clock, progress
 from tesuji.records import GameRecord, read_records, write_safely
@@ -470,7 +471,7 @@ class Lab:
         facts = (
             f"`tesuji study {self.study.name} --scale {self.scale:g} --seed {self.seed}`: {self.scale:g} of the "
             f"paper's games, {clock(spent)} in all, {platform.system()} {platform.machine()}, "
-            f"{os.cpu_count()} cores; Tesuji {tesuji.__version__}, {time.strftime('%Y-%m-%d')}."
+            f"{cores()} cores; Tesuji {tesuji.__version__}, {time.strftime('%Y-%m-%d')}."
         )
         plain = [f"# {title}", facts, *(self._markdown(part) for part in parts)]
         body = f"<p>{_html(facts)}</p>\n" + "".join(self._html(part) for part in parts)

@@ -7,7 +7,6 @@ import errno
 import ipaddress
 import json
 import logging
-import os
 import re
 import socket
 import time
@@ -27,6 +26,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 import tesuji
 from tesuji.games import family
+from tesuji.machine import cores
 from tesuji.web import levels
 from tesuji.web.lab import Lab
 from tesuji.web.limits import Limits
@@ -237,7 +237,7 @@ class Server:
     ) -> None:
         """``hosts``: names besides addresses and ``localhost`` under which the server may be asked for."""
         self.limits = limits or Limits()
-        self._threads = threads or max(2, _cores())  # one is always there for quick replies
+        self._threads = threads or max(2, cores())  # one is always there for quick replies
         self._lab = Lab(runs, self.limits.runs)
         self._hosts = {host.lower() for host in hosts}
         self._static = static.resolve()
@@ -416,10 +416,6 @@ def _is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # ── Running it ──
