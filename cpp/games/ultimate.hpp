@@ -246,7 +246,11 @@ class Ultimate {
   }
   /// Adds the inner cells of a small board to a set of cells of the grid.
   static void add(Bits<81>& cells, int board, unsigned inner) {
-    for (; inner; inner &= inner - 1) cells.set(kCellOf[board][std::countr_zero(inner)]);
+    // Three rows of three cells, which lie nine cells apart.
+    const uint64_t rows = (inner & 0007) | (inner & 0070) << 6 | (inner & 0700) << 12;
+    const int first = kCellOf[board][0];
+    cells.words[0] |= rows << first;
+    if (first > 43) cells.words[1] |= rows >> (64 - first);
   }
 
   static constexpr std::array<std::array<uint8_t, 3>, 8> kLines{

@@ -25,6 +25,8 @@ MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>
   }
   for (const int cell : s.order) {
     if (cell < 0 || cell >= s.cells()) throw std::invalid_argument("the order of actions does not fit the shape");
+    const int row = cell / (3 * s.across), col = cell % (3 * s.across);
+    places_.push_back({cell, row / 3 * s.across + col / 3, s.features + row % 3 * 3 + col % 3});
   }
   Weights given(weights);
   const auto size = [](int a, int b) { return static_cast<size_t>(a) * b; };
@@ -120,7 +122,7 @@ void MosaicNet::look_up(const float* planes, const float** rows) const {
 
 void MosaicNet::answer(const float* planes, int count, float* policy, float* value) const {
   constexpr int kTogether = 24;
-  const int tiles = shape_.tiles(), cells = shape_.cells(), cols = 3 * shape_.across;
+  const int tiles = shape_.tiles(), cells = shape_.cells();
   thread_local std::vector<float> features, hidden, last, heads;
   thread_local std::vector<const float*> rows;
   features.resize(static_cast<size_t>(kTogether) * hidden_.inputs);
@@ -143,9 +145,8 @@ void MosaicNet::answer(const float* planes, int count, float* policy, float* val
       const float *out = heads.data() + b * heads_.outputs, *const *mine = rows.data() + b * tiles;
       float* logits = policy + (done + b) * actions();
       for (size_t action = 0; action < actions(); ++action) {
-        const int cell = shape_.order[action], row = cell / cols, col = cell % cols;
-        const float* inner = mine[row / 3 * shape_.across + col / 3] + shape_.features;
-        logits[action] = out[cell] + inner[row % 3 * 3 + col % 3];
+        const auto [cell, tile, inside] = places_[action];
+        logits[action] = out[cell] + mine[tile][inside];
       }
       value[done + b] = value_of({out[cells], out[cells + 1], out[cells + 2]});
     }

@@ -46,7 +46,12 @@ class MosaicNet : public CpuNet {
     void operator()(const float* in, int rows, float* out, bool relu) const;
   };
 
+  struct Place {
+    int cell, tile, inside;  // of the board; its small board; where its logit stands in a case
+  };
+
   MosaicShape shape_;
+  std::vector<Place> places_;  // by action
   int stride_;                // floats of a case
   std::vector<float> table_;  // [may play there][case][features, then nine logits]
   Dense hidden_, last_, heads_;
