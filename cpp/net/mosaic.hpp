@@ -52,8 +52,8 @@ class MosaicNet : public CpuNet {
 
   MosaicShape shape_;
   std::vector<Place> places_;  // by action
-  int stride_;                // floats of a case
-  std::vector<float> table_;  // [may play there][case][features, then nine logits]
+  int stride_;                 // floats of a case
+  std::vector<float> table_;   // [may play there][case][features, then nine logits]
   Dense hidden_, last_, heads_;
 
   void fill_table(std::span<const float> first, std::span<const float> first_bias, std::span<const float> features,

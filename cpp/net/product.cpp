@@ -31,8 +31,7 @@ template <int kSize, int kRows>
   }
 #pragma GCC unroll 12
   for (int row = 0; row < kRows; ++row) {
-    for (int part = 0; part < kParts; ++part)
-      *reinterpret_cast<V*>(to + row * pitch + part * kSize) = sum[row][part];
+    for (int part = 0; part < kParts; ++part) *reinterpret_cast<V*>(to + row * pitch + part * kSize) = sum[row][part];
   }
 }
 
