@@ -13,7 +13,7 @@ from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
-__all__ = ["C_PUCT", "NetPlayer", "shipped"]
+__all__ = ["C_PUCT", "NetPlayer", "has_fast_net", "shipped"]
 
 C_PUCT = 1.0
 """How much the unknown attracts where nets guide PUCT. Less is better with a good net (docs/log.md), but then a net
@@ -36,12 +36,25 @@ _PATIENCE = 16  # and seldom more than so many times that
 _DOUBTED = 24  # moves that are looked at after the search, at most
 
 
-def shipped(game: Game) -> Path:
-    """The file of the net that ships for a game; ValueError with a sentence where none does."""
-    path = Path(__file__).parent / "models" / f"{game.name}.onnx"
+def shipped(game: Game, *, fast: bool = False) -> Path:
+    """The file of the net that ships for a game, or of its fast one; ValueError with a sentence where none does.
+
+    A fast net knows less, and is asked so much more often that it is the better one within a time.
+    """
+    path = Path(__file__).parent / "models" / f"{game.name}{'-fast' if fast else ''}.onnx"
     if not path.is_file():
-        raise ValueError(f"no net ships for {game.name}: train one, and give its file: net:PATH,visits=400")
+        kind = "fast net" if fast else "net"
+        raise ValueError(f"no {kind} ships for {game.name}: train one, and give its file: net:PATH,visits=400")
     return path
+
+
+def has_fast_net(game: Game) -> bool:
+    """Whether a fast net ships for a game, beside the one that is the best for a number of visits."""
+    try:
+        shipped(game, fast=True)
+    except ValueError:
+        return False
+    return True
 
 
 class NetPlayer:
@@ -61,6 +74,7 @@ class NetPlayer:
         share: float = 0.8,
         reuse: int = 1,
         leaves: int | None = None,
+        fast: int | None = None,
         average: int = 0,
         candidates: int = 1,
         solve: int = 500,
@@ -70,7 +84,9 @@ class NetPlayer:
         memory: int = 1 << 30,
         seed: int = 0,
     ) -> None:
-        """Without a path: with the net that ships. ``temperature`` 0 plays the best move, 1 by shares of visits.
+        """Without a path: with the net that ships, or with the fast one (``fast``); where nobody says which, with the
+        fast one, if there is one, where seconds are the only limit. ``temperature`` 0 plays the best move, 1 by shares
+        of visits.
 
         ``rule``: gumbel, which is the stronger with up to some thousand visits, or puct, which is so with more of them,
         and whose shares of visits are what a temperature draws by; without it, the one that suits.
@@ -81,14 +97,18 @@ class NetPlayer:
         played that ends the game in a loss while there are others; for a player with a temperature, who means to err,
         it is always 0.
         """
-        for name, given in (("reuse", reuse), ("average", average), ("candidates", candidates)):
+        if fast is None:
+            fast = int(visits is None and seconds is not None and has_fast_net(game))
+        switches = {"reuse": reuse, "fast": fast, "average": average, "candidates": candidates}
+        for name, given in switches.items():
             if given not in (0, 1):
                 raise ValueError(f"{name} is {given}: give 0 or 1")
         self._reuse = bool(reuse)
         solve = solve if temperature == 0 else 0
         self._solves = solve > 0
         self._draw = Draw(temperature, seed)
-        self._evaluator = shared_evaluator(path or shipped(game), game, device, threads=threads)
+        path = path or str(shipped(game, fast=bool(fast)))
+        self._evaluator = shared_evaluator(path, game, device, threads=threads)
         if rule is None:
             speed = _SPEEDS.get(str(self._evaluator.info.settings.get("architecture")), _SPEED)
             likely = min(

@@ -28,6 +28,7 @@ _LADDER = ((1, 1.0), (3, 0.5), (10, 0.35), (40, 0.25), (150, 0.15), (500, 0.05))
 # takes some visits for a temperature to have a choice.
 _NET_LADDER = ("net:visits=8,temperature=1", "net:visits=24,temperature=0.5", "net:visits=100,temperature=0.1")
 _NET_BEST = "net:visits=400,seconds=5"
+_FAST_NET_BEST = "net:visits=150000,seconds=5,fast=1"
 # Visits times plies of the longest game: about a sixth of a second. On large boards the whole ladder is drawn together.
 _MOST = 3_000_000
 
@@ -65,6 +66,7 @@ def levels(game: Game) -> list[Level]:
 def ladder(game: Game) -> list[Level]:
     """The levels of a game as they are before anybody measured them."""
     from tesuji.analysis import best_player
+    from tesuji.netplayer import has_fast_net
 
     shrink = min(1.0, _MOST / game.max_plies / (_LADDER[-1][0] * game.actions))
     visits = [
@@ -76,7 +78,7 @@ def ladder(game: Game) -> list[Level]:
         best = f"mcts:visits={4 * visits[-1]},seconds=5"
     elif best == "net":
         texts = [*texts[: -len(_NET_LADDER)], *_NET_LADDER]
-        best = _NET_BEST
+        best = _FAST_NET_BEST if has_fast_net(game) else _NET_BEST
     return [Level(name, text) for name, text in zip(NAMES, [*texts, best], strict=True)]
 
 
