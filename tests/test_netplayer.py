@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 from networks import lively
 
 import tesuji
 from tesuji import _core
-from tesuji.nets import save
+from tesuji.nets import export_onnx, save
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,18 @@ def test_it_doubts_a_move_that_a_solver_refutes(nets: Path) -> None:
     assert checked > 10
     assert lost[0] > 3
     assert lost[1] == 0
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_net_that_answers_no_numbers_is_refused(rule: str, tmp_path: Path) -> None:
+    game = tesuji.game("ultimate")
+    for name, wrong in (("mosaic", float("nan")), ("tiny", 1e38)):
+        net = lively(game, name)
+        with torch.no_grad():
+            net.body.value.weight.fill_(wrong)
+        export_onnx(net, tmp_path / f"{name}.onnx")
+        with pytest.raises(ValueError, match=r"what is no number \(NaN or infinite\)"):
+            tesuji.player(f"net:{tmp_path}/{name}.onnx,visits=20,rule={rule}", game).think(game.start())
 
 
 def test_who_means_to_err_asks_nobody() -> None:

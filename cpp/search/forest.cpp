@@ -1,6 +1,9 @@
 #include "forest.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <span>
+#include <stdexcept>
 
 namespace tesuji {
 
@@ -57,6 +60,17 @@ bool Forest::simulate(Search::Inner inner, int rollouts, int simulations) {
   return std::any_of(searches_.begin(), searches_.end(), [](const auto& search) { return !search->done(); });
 }
 
+namespace {
+
+bool all_finite(std::span<const float> numbers) {
+  constexpr uint32_t kExponent = 0x7f800000;  // all ones: NaN or infinite
+  bool none = true;
+  for (const float x : numbers) none &= (std::bit_cast<uint32_t>(x) & kExponent) != kExponent;
+  return none;
+}
+
+}  // namespace
+
 bool Forest::step(const CpuNet& net, const Encoding& encoding) {
   const size_t count = collect();
   if (count == 0) return false;
@@ -65,6 +79,8 @@ bool Forest::step(const CpuNet& net, const Encoding& encoding) {
   values_.resize(count);
   encode(encoding, planes_.data());
   net.answer(planes_.data(), static_cast<int>(count), logits_.data(), values_.data());
+  if (!all_finite(logits_) || !all_finite(values_))
+    throw std::invalid_argument("the net answers with what is no number (NaN or infinite)");
   deliver(logits_.data(), values_.data());
   return true;
 }
