@@ -62,6 +62,14 @@ def test_a_mosaic_says_what_torch_says(name: str, channels: int, hidden: int) ->
         assert np.abs(ours - theirs).max() < 1e-5
 
 
+def test_planes_of_no_board_do_no_harm() -> None:
+    judge = OnnxEvaluator(lively(tesuji.game("ultimate"), "mosaic"), kernel="fused")
+    for wrong in (1.0, -5.0, 1e30, np.inf, np.nan):
+        policy, value = judge.answer_planes(np.full((2, 3, 9, 9), wrong, np.float32))
+        assert np.isfinite(policy).all()
+        assert (np.abs(value) <= 1).all()
+
+
 @pytest.mark.parametrize("name", ["go7", "ultimate"])
 def test_packed_planes_have_the_same_answers(name: str) -> None:
     net = lively(tesuji.game(name), "mosaic") if name == "ultimate" else built(name)

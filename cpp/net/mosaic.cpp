@@ -114,9 +114,10 @@ void MosaicNet::look_up(const float* planes, const float** rows) const {
       const float *a = own + corner + row * cols, *b = others + corner + row * cols;
       return a[0] + 3 * a[1] + 9 * a[2] + 2 * (b[0] + 3 * b[1] + 9 * b[2]);
     };
-    const int number = static_cast<int>(three(0) + 27 * three(1) + 729 * three(2));
-    const int which = (open[corner] > 0 ? kCases : 0) + std::clamp(number, 0, kCases - 1);
-    rows[tile] = table_.data() + static_cast<size_t>(which) * stride_;
+    // What is no board (NaN, cells that both hold) is some case or other.
+    const float number = three(0) + 27 * three(1) + 729 * three(2);
+    const int which = number > 0 ? static_cast<int>(std::min(number, kCases - 1.0f)) : 0;
+    rows[tile] = table_.data() + static_cast<size_t>((open[corner] > 0 ? kCases : 0) + which) * stride_;
   }
 }
 

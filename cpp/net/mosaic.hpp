@@ -1,4 +1,4 @@
-// A net for boards that are cut into small ones of 3 × 3 cells, in a few thousand multiplications.
+// A net for boards that are cut into small ones of 3 × 3 cells, in some fifty thousand multiplications.
 //
 // What it first sees of a small board depends on that board alone: nine cells of three kinds each, and whether one may
 // play there. That is 2 · 3⁹ = 39,366 cases, so all of them are worked out beforehand, and looked up:
@@ -16,10 +16,9 @@ namespace tesuji {
 
 /// How a net is built: as `mosaic` of nets.py. Its planes are own marks, other's marks, small boards to play in.
 struct MosaicShape {
-  int down, across;  // small boards
-  int first;         // units that look at a small board, and what they tell of it:
-  int features;
-  int hidden, last;        // units that look at all, and at these
+  int down, across;        // small boards
+  int first, features;     // units that look at a small board, and numbers that are told of it
+  int hidden, last;        // units that look at all of them, and at these
   std::vector<int> order;  // by action: its cell
 
   int tiles() const { return down * across; }
