@@ -8,8 +8,9 @@ import pytest
 from networks import lively
 
 import tesuji
-from tesuji.analysis import Analysis, best_classical, best_player, has_net
+from tesuji.analysis import Analysis, best_classical, best_player
 from tesuji.evaluate import TorchEvaluator, evaluator, shared_evaluator
+from tesuji.netplayer import has_net
 from tesuji.nets import onnx_bytes
 
 

@@ -7,11 +7,11 @@ from tesuji import players
 from tesuji._core import Game, State
 from tesuji.evaluate import Evaluator, shared_evaluator
 from tesuji.games import family
-from tesuji.netplayer import C_PUCT, shipped
+from tesuji.netplayer import C_PUCT, has_net, shipped
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
-__all__ = ["Analysis", "best_classical", "best_player", "has_net"]
+__all__ = ["Analysis", "best_classical", "best_player"]
 
 # Random games behind an ownership where no net knows better: a tenth of a second on 19×19, and a fiftieth on 9×9.
 _OWNERSHIP_GAMES = 400
@@ -109,15 +109,6 @@ class Analysis:
         if owners is None:
             return state.expected_ownership(_OWNERSHIP_GAMES, seed=self._seed)
         return (owners if state.to_play == 0 else -owners) * game.ownable()
-
-
-def has_net(game: Game) -> bool:
-    """Whether a net ships for a game."""
-    try:
-        shipped(game)
-    except ValueError:
-        return False
-    return True
 
 
 def best_player(game: Game) -> str:

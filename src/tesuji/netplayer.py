@@ -13,7 +13,7 @@ from tesuji.players import Draw, Steps, check_ongoing, finished
 from tesuji.search import Search, SearchSettings
 from tesuji.thought import Thought
 
-__all__ = ["C_PUCT", "NetPlayer", "has_fast_net", "shipped"]
+__all__ = ["C_PUCT", "NetPlayer", "has_net", "shipped"]
 
 C_PUCT = 1.0
 """How much the unknown attracts where nets guide PUCT. Less is better with a good net (docs/log.md), but then a net
@@ -48,10 +48,10 @@ def shipped(game: Game, *, fast: bool = False) -> Path:
     return path
 
 
-def has_fast_net(game: Game) -> bool:
-    """Whether a fast net ships for a game, beside the one that is the best for a number of visits."""
+def has_net(game: Game, *, fast: bool = False) -> bool:
+    """Whether a net, or a fast one beside it, ships for a game."""
     try:
-        shipped(game, fast=True)
+        shipped(game, fast=fast)
     except ValueError:
         return False
     return True
@@ -98,7 +98,7 @@ class NetPlayer:
         it is always 0.
         """
         if fast is None:
-            fast = int(visits is None and seconds is not None and has_fast_net(game))
+            fast = int(visits is None and seconds is not None and has_net(game, fast=True))
         switches = {"reuse": reuse, "fast": fast, "average": average, "candidates": candidates}
         for name, given in switches.items():
             if given not in (0, 1):

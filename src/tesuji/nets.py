@@ -269,14 +269,13 @@ class Mosaic(nn.Module):
         self.policy = nn.Linear(hidden // 2, cells)
         self.value = nn.Linear(hidden // 2, 3)
         self.ownership = nn.Linear(hidden // 2, boards) if game.owned else None
-        # Where a cell's small board stands among all, and the cell's logit among those inside of all.
-        board = [cell // game.cols // _SMALL * (game.cols // _SMALL) + cell % game.cols // _SMALL for cell in order]
-        inside = [cell // game.cols % _SMALL * _SMALL + cell % game.cols % _SMALL for cell in order]
+        # Of each cell: its small board among all, and its logit among those inside of all.
+        grid = [divmod(cell, game.cols) for cell in range(cells)]
+        board = [row // _SMALL * (game.cols // _SMALL) + col // _SMALL for row, col in grid]
+        inside = [(row % _SMALL * _SMALL + col % _SMALL) * boards for row, col in grid]
         self.register_buffer("order", torch.tensor(order), persistent=False)
         self.register_buffer("board", torch.tensor(board), persistent=False)
-        self.register_buffer(
-            "inside", torch.tensor([i * boards + b for i, b in zip(inside, board, strict=True)]), persistent=False
-        )
+        self.register_buffer("inside", torch.tensor(inside) + torch.tensor(board), persistent=False)
         for last in (self.policy_inside, self.policy, self.value, self.ownership):
             if last is not None:
                 nn.init.normal_(last.weight, std=0.01)
@@ -287,7 +286,7 @@ class Mosaic(nn.Module):
         x = F.relu(self.hidden(torch.flatten(F.relu(self.tell(seen)), 1)))
         x = F.relu(self.last(x))
         inside = torch.index_select(torch.flatten(self.policy_inside(seen), 1), 1, cast(Tensor, self.inside))
-        policy = inside + torch.index_select(self.policy(x), 1, cast(Tensor, self.order))
+        policy = torch.index_select(inside + self.policy(x), 1, cast(Tensor, self.order))
         ownership = None
         if self.ownership is not None:
             ownership = torch.index_select(self.ownership(x), 1, cast(Tensor, self.board))

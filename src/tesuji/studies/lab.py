@@ -26,10 +26,9 @@ from typing import Any
 
 import tesuji
 from tesuji import arena, reports
-from tesuji.analysis import has_net
 from tesuji.games import game as game_of
 from tesuji.machine import cores
-from tesuji.netplayer import shipped
+from tesuji.netplayer import has_net, shipped
 from tesuji.progress import clock, progress
 from tesuji.records import GameRecord, read_records, write_safely
 from tesuji.studies.words import both

@@ -66,7 +66,7 @@ def levels(game: Game) -> list[Level]:
 def ladder(game: Game) -> list[Level]:
     """The levels of a game as they are before anybody measured them."""
     from tesuji.analysis import best_player
-    from tesuji.netplayer import has_fast_net
+    from tesuji.netplayer import has_net
 
     shrink = min(1.0, _MOST / game.max_plies / (_LADDER[-1][0] * game.actions))
     visits = [
@@ -78,7 +78,7 @@ def ladder(game: Game) -> list[Level]:
         best = f"mcts:visits={4 * visits[-1]},seconds=5"
     elif best == "net":
         texts = [*texts[: -len(_NET_LADDER)], *_NET_LADDER]
-        best = _FAST_NET_BEST if has_fast_net(game) else _NET_BEST
+        best = _FAST_NET_BEST if has_net(game, fast=True) else _NET_BEST
     return [Level(name, text) for name, text in zip(NAMES, [*texts, best], strict=True)]
 
 
