@@ -19,7 +19,7 @@ STUDY_PAGES = sorted((DOCS / "studies").glob("*.md"))
 PAGES = [*sorted(ROOT.glob("README*.md")), *sorted(DOCS.glob("*.md")), *GAME_PAGES, *STUDY_PAGES]
 
 # Where a page lists the planes of an encoding.
-PLANES = {"tesuji": "Planes", "paper": "Planes of the paper", "mosaic": "Planes of small boards"}
+PLANES = {"tesuji": "Planes", "paper": "Planes of the paper", "boards": "Planes of small boards"}
 
 
 def name_of(page: Path) -> str:

@@ -89,6 +89,24 @@ def test_who_means_to_err_asks_nobody() -> None:
         tesuji.player("net:solve=-1", game)
 
 
+def test_the_fast_net_puts_a_price_on_draws_and_others_do_not() -> None:
+    """Where nobody says otherwise; and who cannot know how likely a draw is says so."""
+    game = tesuji.game("ultimate")
+    state = game.random(3, 12)
+    value = {
+        text: tesuji.player(f"net:visits=30,{text}", game).think(state).value
+        for text in ("fast=1", "fast=1,draw=-0.9", "fast=1,draw=0", "fast=0", "fast=0,draw=0", "fast=0,draw=-0.9")
+    }
+    assert value["fast=1"] == value["fast=1,draw=-0.9"] != value["fast=1,draw=0"]
+    assert value["fast=0"] == value["fast=0,draw=0"] != value["fast=0,draw=-0.9"]
+    tesuji.player("net:visits=2,fast=1,threads=2", game).think(state)
+    for text in ("average=1", "threads=2"):
+        with pytest.raises(ValueError, match="draw needs a net that says how likely one is: on the CPU, without thr"):
+            tesuji.player(f"net:visits=30,draw=-0.5,{text}", game)
+    with pytest.raises(ValueError, match="draw"):
+        tesuji.player("net:visits=30,draw=-2", game)
+
+
 def test_it_does_not_pass_into_a_loss() -> None:
     game = tesuji.game("go9")
     # Second passed, with many dead stones on the board: they count until they are taken.

@@ -110,7 +110,7 @@ def test_the_studies_networks() -> None:
 def test_a_mosaic_sees_each_small_board_by_itself() -> None:
     game = tesuji.game("ultimate")
     net = lively(game, "mosaic")
-    assert (net.encoding, net.planes, net.scalar_value) == ("mosaic", 3, False)
+    assert (net.encoding, net.planes, net.scalar_value) == ("boards", 3, False)
     blank = torch.zeros(1, 3, 9, 9)
     marked = blank.clone()
     marked[0, 0, 4, 7] = 1  # in the small board at the right, in the middle
@@ -125,7 +125,7 @@ def test_a_mosaic_is_for_small_boards_alone() -> None:
     for name in ("go9", "dots3"):
         with pytest.raises(ValueError, match=f"mosaic is for boards of small boards .* not for {name}"):
             named(tesuji.game(name), "mosaic")
-    with pytest.raises(ValueError, match="and the encoding mosaic"):
+    with pytest.raises(ValueError, match="and the encoding boards"):
         Net(tesuji.game("ultimate"), PRESETS["mosaic"])
 
 

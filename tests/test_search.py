@@ -4,6 +4,7 @@ import itertools
 import time
 
 import numpy as np
+import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
@@ -331,6 +332,65 @@ def test_a_net_of_the_core_is_asked_as_one_outside(rule: str) -> None:
     other = tesuji.Search(tesuji.game("go9"), [tesuji.game("go9").start()], visits=5)
     with pytest.raises(ValueError, match="the net is for another game"):
         other.run(judge.core)
+
+
+@pytest.mark.parametrize("rule", ["uct", "puct", "gumbel"])
+def test_a_proven_draw_is_worth_its_price(rule: str) -> None:
+    """Tic-tac-toe is a draw, for both players; the result stays what it is."""
+    game = tesuji.game("gomoku3")
+    for plies, side in ((2, 1), (3, -1)):
+        state = next(s for s in (game.random(seed, plies) for seed in range(20)) if tesuji.solve(s).result == 0)
+        for draw in (-0.4, 0.7):
+            proven = think(state, visits=100_000, rule=rule, draw=draw)
+            assert (proven.proven, proven.value) == (0, 0)
+            drawn = [line.value for line in proven.lines if line.proven == 0]
+            assert drawn
+            assert drawn == pytest.approx([side * draw] * len(drawn))
+            assert all(line.value == line.proven for line in proven.lines if line.proven)
+
+
+def test_a_leaf_has_the_price_of_its_chance_of_a_draw() -> None:
+    """Of random games; and of a net, which says how likely a draw is."""
+    game = tesuji.game("ultimate")
+    judge = shared_evaluator(shipped(game), game)
+    assert isinstance(judge, OnnxEvaluator)
+    session = onnxruntime.InferenceSession(shipped(game), providers=["CPUExecutionProvider"])
+    for plies, side in ((20, 1), (21, -1)):
+        state = game.random(3, plies)
+        (wdl,) = session.run(["wdl"], {"planes": state.planes(judge.info.encoding)[None]})
+        assert wdl[0, 1] > 0.05
+        worth = {}
+        for draw in (-1.0, 0.0, 0.5):
+            asked = tesuji.Search(game, [state], visits=1, encoding=judge.info.encoding, draw=draw).run(judge.core)
+            expected = wdl[0, 0] - wdl[0, 2] + draw * wdl[0, 1]
+            assert side * asked.thoughts()[0].value == pytest.approx(expected, abs=2e-3)
+            played = tesuji.Search(game, [state], visits=1, draw=draw, seed=5).run(rollouts=300)
+            worth[draw] = side * played.thoughts()[0].value
+        assert worth[0.5] - worth[0.0] == pytest.approx((worth[0.0] - worth[-1.0]) / 2, abs=1e-6)
+        assert worth[0.0] - worth[-1.0] > 0.05
+
+
+def test_a_sure_draw_is_taken_or_left_by_its_price() -> None:
+    game = tesuji.game("ultimate")
+    state = game.random(131, 42)  # one move draws for certain, and of the others a short search cannot tell
+    settings = {"visits": 60, "rule": "uct", "solve": 300}
+    cheap, dear = (tesuji.Search(game, [state], draw=draw, **settings).run().thoughts()[0] for draw in (-1.0, 1.0))
+    assert (cheap.proven, dear.proven) == (None, None)
+    assert (cheap.lines[0].proven, dear.lines[0].proven) == (None, 0)
+    assert 0 in {line.proven for line in cheap.lines}
+
+
+def test_a_tree_whose_draws_were_worth_something_else_is_not_kept() -> None:
+    game = tesuji.game("gomoku6x4")
+    for draw, kept in ((0.0, True), (-0.3, False)):
+        search = tesuji.Search(game, [game.start()], visits=2000, rule="uct", draw=draw).run()
+        best = search.thoughts()[0]
+        search.continue_from(0, game.start().play(best.action))  # the other's turn: his draws cost the other way
+        assert (search.visits(0) > 0) == kept
+    search = tesuji.Search(game, [game.start()], visits=4000, rule="uct", draw=-0.3).run()
+    line = search.thoughts()[0].lines[0].moves[:2]
+    search.continue_from(0, game.start().play(line[0]).play(line[1]))
+    assert search.visits(0) > 0, "two moves on he is the same"
 
 
 def test_several_leaves_a_tree() -> None:

@@ -23,6 +23,14 @@ def boards_of(drawing: str) -> str:
     return "\n".join("".join(3 * glyph for glyph in line) for line in drawing.split() for _ in range(3))
 
 
+def joined(marks: str, won: str, whole: str) -> str:
+    """Marks outside of small boards that are won, and those boards that are whole."""
+    rows = zip(drawn(marks).split(), boards_of(won).split(), drawn(whole).split(), strict=True)
+    return "\n".join(
+        "".join(all_of if decided == "#" else mark for mark, decided, all_of in zip(*row, strict=True)) for row in rows
+    )
+
+
 # ── Where one must play ──
 
 
@@ -302,7 +310,15 @@ def test_planes() -> None:
     )
     marks = {"own marks": where(shown, "O"), "other's marks": where(shown, "X")}
     check_planes(state, marks, "paper")
-    check_planes(state, {**marks, "small boards to play in": boards_of("#.. #.. ###")}, "mosaic")
+    check_planes(
+        state,
+        {
+            "own marks": joined(where(shown, "O"), "..# .## ...", boards_of("..# ... ...")),
+            "other's marks": joined(where(shown, "X"), "..# .## ...", boards_of("... .## ...")),
+            "small boards to play in": boards_of("#.. #.. ###"),
+        },
+        "boards",
+    )
 
     state = state.play("f1")  # wins the lower middle board, and sends First to the lower right one
     shown = board(state).replace(" ", "_")
@@ -321,4 +337,12 @@ def test_planes() -> None:
     )
     marks = {"own marks": where(shown, "X"), "other's marks": where(shown, "O")}
     check_planes(state, marks, "paper")
-    check_planes(state, {**marks, "small boards to play in": boards_of("... ... ..#")}, "mosaic")
+    check_planes(
+        state,
+        {
+            "own marks": joined(where(shown, "X"), "..# .## .#.", boards_of("... .## ...")),
+            "other's marks": joined(where(shown, "O"), "..# .## .#.", boards_of("..# ... .#.")),
+            "small boards to play in": boards_of("... ... ..#"),
+        },
+        "boards",
+    )

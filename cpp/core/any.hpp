@@ -231,13 +231,13 @@ struct Erased {
                                in(p).encode_paper(out);
                              }});
     }
-    if constexpr (requires(const G g, Planes& out) { g.encode_mosaic(out); }) {
+    if constexpr (requires(const G g, Planes& out) { g.encode_boards(out); }) {
       static_assert(G::kBlock == 3);
-      s.encodings.push_back({"mosaic",
+      s.encodings.push_back({"boards",
                              s.grid.cells(),
                              {"own marks", "other's marks", "small boards to play in"},
                              {},
-                             [](const void* p, Planes& out) { in(p).encode_mosaic(out); }});
+                             [](const void* p, Planes& out) { in(p).encode_boards(out); }});
     }
     if constexpr (requires { G::kNumbers; }) s.numbers.assign(G::kNumbers.begin(), G::kNumbers.end());
     if constexpr (requires(int8_t* cells, const G g) { g.ownership(cells); }) {

@@ -118,8 +118,9 @@ concept Game = std::regular<G> && requires(const G state, G next, Planes& out, i
 //   kNumbers, number(int), set_number(int, double)       numbers among the rules
 //   kPaperPlanes, void encode_paper(Planes&) const       a paper's own encoding
 //   kBlock                                   rules are drawn between blocks of that many cells
-//   void encode_mosaic(Planes&) const        of blocks of 3 × 3: own marks, other's marks, all cells of blocks to play
-//                                            in; what a net of the architecture mosaic sees
+//   void encode_boards(Planes&) const        of blocks of 3 × 3: own marks, other's marks (all cells of a block that is
+//                                            won), all cells of blocks to play in; what a net of the architecture
+//                                            mosaic sees
 // clang-format on
 
 /// Plays uniformly random legal moves to the end; returns how many.

@@ -139,8 +139,15 @@ class Ultimate {
   static constexpr std::array kPaperPlanes = {"own marks", "other's marks"};
   void encode_paper(Planes& out) const { put_marks(out, 0); }
 
-  void encode_mosaic(Planes& out) const {
-    put_marks(out, 0);
+  // A board that is won is all his who won it: how he did is of no account.
+  void encode_boards(Planes& out) const {
+    for (int side = 0; side < 2; ++side) {
+      const int player = side ? 1 - mover_ : mover_;
+      Bits<81> cells = whole_boards(won_[player]);
+      for (unsigned left = kFull & ~(won_[0] | won_[1]); left; left &= left - 1)
+        add(cells, std::countr_zero(left), marks_[player][std::countr_zero(left)]);
+      out.put(side, cells);
+    }
     unsigned boards = 0;
     if (result() == Result::ongoing) for_open_boards([&](int board) { boards |= 1u << board; });
     out.put(2, whole_boards(boards));

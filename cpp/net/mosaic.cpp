@@ -1,157 +1,194 @@
 #include "mosaic.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
-#include "product.hpp"
-
 namespace tesuji {
 
-void MosaicNet::Dense::operator()(const float* in, int rows, float* out, bool relu) const {
-  multiply(in, rows, inputs, weights.data(), outputs, out);
-  for (int row = 0; row < rows; ++row, out += outputs) {
-    for (int i = 0; i < outputs; ++i) out[i] = std::max(out[i] + bias[i], relu ? 0.0f : -1e30f);
+namespace {
+
+/// A set of nine cells as a number of base three.
+constexpr auto kTernary = [] {
+  std::array<uint16_t, 512> numbers{};
+  for (unsigned set = 0; set < 512; ++set) {
+    int digit = 1;
+    for (int i = 0; i < 9; ++i, digit *= 3) numbers[set] = static_cast<uint16_t>(numbers[set] + (set >> i & 1) * digit);
+  }
+  return numbers;
+}();
+
+}  // namespace
+
+template <class At>
+MosaicNet::Dense::Dense(int inputs, int outputs, At at, std::span<const float> bias)
+    : inputs(inputs), outputs(up_to(outputs, kColumns)), bias(bias.begin(), bias.end()) {
+  this->bias.resize(this->outputs);
+  weights.resize(static_cast<size_t>(inputs) * this->outputs / kColumns);
+  lay_out(
+      this->outputs, inputs, [&](int output, int input) { return output < outputs ? at(output, input) : 0.0f; },
+      weights[0].numbers.data());
+}
+
+void MosaicNet::Dense::operator()(const float* units, std::span<const uint16_t> places, float* out, bool relu) const {
+  multiply_some(units, places.data(), static_cast<int>(places.size()), inputs, weights[0].numbers.data(), outputs, out);
+  for (int i = 0; i < outputs; ++i) out[i] += bias[i];
+  if (relu) {
+    for (int i = 0; i < outputs; ++i) out[i] = std::max(out[i], 0.0f);
   }
 }
 
-MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>>& weights)
-    : shape_(std::move(shape)), stride_(up_to(shape_.features + 9, kColumns)) {
+MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>>& weights) : shape_(std::move(shape)) {
   const MosaicShape& s = shape_;
   if (s.down < 1 || s.across < 1 || s.down > 16 || s.across > 16) throw std::invalid_argument("its boards do not fit");
   for (const int units : {s.first, s.features, s.hidden, s.last}) {
     if (units < kColumns || units % kColumns || units > 4096) throw std::invalid_argument("its units do not fit");
   }
-  for (const int cell : s.order) {
-    if (cell < 0 || cell >= s.cells()) throw std::invalid_argument("the order of actions does not fit the shape");
-    const int row = cell / (3 * s.across), col = cell % (3 * s.across);
-    places_.push_back({cell, row / 3 * s.across + col / 3, s.features + row % 3 * 3 + col % 3});
+  const int tiles = s.tiles(), cols = 3 * s.across;
+  const auto cell_at = [&](int tile, int i) {
+    return (tile / s.across * 3 + i / 3) * cols + tile % s.across * 3 + i % 3;
+  };
+  std::vector<int> action_at(s.cells(), -1);
+  for (size_t action = 0; action < s.order.size(); ++action) {
+    if (s.order[action] < 0 || s.order[action] >= s.cells())
+      throw std::invalid_argument("the order of actions does not fit the shape");
+    action_at[s.order[action]] = static_cast<int>(action);
   }
+  for (int tile = 0; tile < tiles; ++tile) {
+    auto& actions = at_.emplace_back();
+    for (int i = 0; i < 9; ++i) actions[i] = action_at[cell_at(tile, i)];
+  }
+
   Weights given(weights);
   const auto size = [](int a, int b) { return static_cast<size_t>(a) * b; };
-  const auto first = given.take(size(s.first, 27)), first_bias = given.take(s.first);
-  const auto features = given.take(size(s.features, s.first)), features_bias = given.take(s.features);
-  const auto inner = given.take(size(9, s.first)), inner_bias = given.take(9);
-  fill_table(first, first_bias, features, features_bias, inner, inner_bias);
-
-  const auto dense = [](int inputs, int outputs, auto at, std::span<const float> bias) {
-    Dense made{inputs, up_to(outputs, kColumns), {}, {bias.begin(), bias.end()}};
-    made.bias.resize(made.outputs);
-    made.weights.resize(static_cast<size_t>(inputs) * made.outputs);
-    const auto padded = [&](int output, int input) { return output < outputs ? at(output, input) : 0.0f; };
-    lay_out(made.outputs, inputs, padded, made.weights.data());
-    return made;
+  const auto dense = [&](int inputs, int outputs) {
+    const auto w = given.take(size(outputs, inputs)), bias = given.take(outputs);
+    return Dense(inputs, outputs, [&](int output, int input) { return w[size(output, inputs) + input]; }, bias);
   };
-  // torch has the features of all small boards side by side, feature by feature; here they come board by board.
-  const auto hidden = given.take(size(s.hidden, s.features * s.tiles())), hidden_bias = given.take(s.hidden);
-  const auto by_board = [&](int output, int input) {
-    const int tile = input / s.features, feature = input % s.features;
-    return hidden[(static_cast<size_t>(output) * s.features + feature) * s.tiles() + tile];
-  };
-  hidden_ = dense(s.features * s.tiles(), s.hidden, by_board, hidden_bias);
-  const auto last = given.take(size(s.last, s.hidden)), last_bias = given.take(s.last);
-  last_ = dense(s.hidden, s.last, [&](int output, int input) { return last[output * s.hidden + input]; }, last_bias);
-  // Both heads as one layer: logits of all cells, then of win, draw and loss.
-  const int cells = s.cells();
-  const auto policy = given.take(size(cells, s.last)), policy_bias = given.take(cells);
-  const auto value = given.take(size(3, s.last)), value_bias = given.take(3);
+  first_ = dense(27, s.first);
+  features_ = dense(s.first, s.features);
+  inside_ = dense(s.first, 9);
+  // torch has the features of all small boards side by side, feature by feature.
+  const auto hidden = given.take(size(s.hidden, s.features * tiles));
+  hidden_bias_ = given.list(s.hidden);
+  const auto policy = given.take(size(s.cells(), s.hidden)), policy_bias = given.take(s.cells());
+  for (int tile = 0; tile < tiles; ++tile) {
+    hidden_.emplace_back(
+        s.features, s.hidden,
+        [&](int output, int input) { return hidden[size(output, s.features * tiles) + size(input, tiles) + tile]; },
+        std::span<const float>());
+    std::array<float, 9> bias;
+    for (int i = 0; i < 9; ++i) bias[i] = policy_bias[cell_at(tile, i)];
+    policy_.emplace_back(
+        s.hidden, 9, [&](int output, int input) { return policy[size(cell_at(tile, output), s.hidden) + input]; },
+        bias);
+  }
+  last_ = dense(s.hidden, s.last);
+  value_ = dense(s.last, 3);
   given.end();
-  std::vector<float> bias(policy_bias.begin(), policy_bias.end());
-  bias.insert(bias.end(), value_bias.begin(), value_bias.end());
-  const auto head = [&](int output, int input) {
-    return output < cells ? policy[output * s.last + input] : value[(output - cells) * s.last + input];
-  };
-  heads_ = dense(s.last, cells + 3, head, bias);
+  all_.resize(std::max({27, s.first, s.features, s.last}));
+  std::iota(all_.begin(), all_.end(), uint16_t{0});
+  rows_ = std::vector<std::atomic<const float*>>(size(tiles, 2 * kCases));
 }
 
-void MosaicNet::fill_table(std::span<const float> first, std::span<const float> first_bias,
-                           std::span<const float> features, std::span<const float> features_bias,
-                           std::span<const float> policy, std::span<const float> policy_bias) {
-  const int units = shape_.first, told = shape_.features + 9;
-  table_.resize(size_t{2} * kCases * stride_);
-  std::vector<float> second(static_cast<size_t>(units) * stride_), bias(features_bias.begin(), features_bias.end());
-  bias.insert(bias.end(), policy_bias.begin(), policy_bias.end());
-  lay_out(
-      stride_, units,
-      [&](int output, int input) {
-        return output < shape_.features ? features[output * units + input]
-               : output < told          ? policy[(output - shape_.features) * units + input]
-                                        : 0.0f;
-      },
-      second.data());
-  constexpr int kTogether = 27;  // cases that differ in three cells alone
-  std::vector<float> seen(static_cast<size_t>(kTogether) * units);
-  for (int from = 0; from < 2 * kCases; from += kTogether) {
-    for (int i = 0; i < kTogether; ++i) {
-      float* out = seen.data() + i * units;
-      std::copy(first_bias.begin(), first_bias.end(), out);
-      const bool open = from >= kCases;
-      for (int cell = 0, rest = (from + i) % kCases; cell < 9; ++cell, rest /= 3) {
-        const int kind = rest % 3;  // nobody's, own, the other's
-        for (int unit = 0; unit < units; ++unit) {
-          const float* w = &first[unit * 27];
-          out[unit] += (kind ? w[9 * (kind - 1) + cell] : 0) + (open ? w[18 + cell] : 0);
-        }
-      }
-      for (int unit = 0; unit < units; ++unit) out[unit] = std::max(out[unit], 0.0f);
-    }
-    float* rows = table_.data() + static_cast<size_t>(from) * stride_;
-    multiply(seen.data(), kTogether, units, second.data(), stride_, rows);
-    for (int i = 0; i < kTogether; ++i, rows += stride_) {
-      for (int k = 0; k < told; ++k) rows[k] += bias[k];
-      for (int k = 0; k < shape_.features; ++k) rows[k] = std::max(rows[k], 0.0f);
-    }
+const float* MosaicNet::row(int tile, const Tile& seen) const {
+  const int number = kTernary[seen.own] + 2 * kTernary[seen.others & ~seen.own];
+  auto& place = rows_[(2 * static_cast<size_t>(tile) + seen.open) * kCases + number];
+  if (const float* known = place.load(std::memory_order_acquire)) return known;
+  auto made = worked_out(tile, seen);
+  const std::lock_guard lock(keeping_);
+  if (const float* known = place.load(std::memory_order_relaxed)) return known;  // another thread was faster
+  kept_.push_back(std::move(made));
+  const float* known = kept_.back()[0].numbers.data();
+  place.store(known, std::memory_order_release);
+  return known;
+}
+
+std::vector<Line> MosaicNet::worked_out(int tile, const Tile& seen) const {
+  std::array<float, 27> planes;
+  for (int i = 0; i < 9; ++i) {
+    planes[i] = static_cast<float>(seen.own >> i & 1);
+    planes[9 + i] = static_cast<float>((seen.others & ~seen.own) >> i & 1);
+    planes[18 + i] = seen.open ? 1.0f : 0.0f;
   }
+  std::vector<float> first(first_.outputs), features(features_.outputs);
+  std::vector<Line> row(shape_.hidden / kColumns + 1);  // what is added to the hidden units, then nine logits
+  first_(planes.data(), {all_.data(), 27}, first.data(), true);
+  features_(first.data(), {all_.data(), first.size()}, features.data(), true);
+  hidden_[tile](features.data(), {all_.data(), features.size()}, row[0].numbers.data());
+  inside_(first.data(), {all_.data(), first.size()}, row.back().numbers.data());
+  return row;
 }
 
-void MosaicNet::look_up(const float* planes, const float** rows) const {
-  const int cols = 3 * shape_.across, cells = shape_.cells();
-  const float *own = planes, *others = planes + cells, *open = planes + 2 * cells;
-  for (int tile = 0; tile < shape_.tiles(); ++tile) {
-    const int corner = tile / shape_.across * 3 * cols + tile % shape_.across * 3;
-    const auto three = [&](int row) {  // cells as a number of base three
-      const float *a = own + corner + row * cols, *b = others + corner + row * cols;
-      return a[0] + 3 * a[1] + 9 * a[2] + 2 * (b[0] + 3 * b[1] + 9 * b[2]);
-    };
-    // What is no board (NaN, cells that both hold) is some case or other.
-    const float number = three(0) + 27 * three(1) + 729 * three(2);
-    const int which = number > 0 ? static_cast<int>(std::min(number, kCases - 1.0f)) : 0;
-    rows[tile] = table_.data() + static_cast<size_t>((open[corner] > 0 ? kCases : 0) + which) * stride_;
-  }
-}
-
-void MosaicNet::answer(const float* planes, int count, float* policy, float* value) const {
-  constexpr int kTogether = 24;
-  const int tiles = shape_.tiles(), cells = shape_.cells();
-  thread_local std::vector<float> features, hidden, last, heads;
+template <class TileAt>
+void MosaicNet::answer_tiles(TileAt tile_at, int count, float* policy, Chances* chances) const {
+  const int units = shape_.hidden, tiles = shape_.tiles();
+  thread_local std::vector<Line> hidden, last;
+  thread_local std::vector<uint16_t> places;
   thread_local std::vector<const float*> rows;
-  features.resize(static_cast<size_t>(kTogether) * hidden_.inputs);
-  hidden.resize(static_cast<size_t>(kTogether) * hidden_.outputs);
-  last.resize(static_cast<size_t>(kTogether) * last_.outputs);
-  heads.resize(static_cast<size_t>(kTogether) * heads_.outputs);
-  rows.resize(static_cast<size_t>(kTogether) * tiles);
-  for (int done = 0; done < count; done += kTogether) {
-    const int boards = std::min(kTogether, count - done);
-    float* to = features.data();
-    for (int b = 0; b < boards; ++b) {
-      const float** mine = rows.data() + b * tiles;
-      look_up(planes + (done + b) * this->planes(), mine);
-      for (int tile = 0; tile < tiles; ++tile) to = std::copy_n(mine[tile], shape_.features, to);
+  thread_local std::vector<int> open;
+  hidden.resize(units / kColumns);
+  last.resize(last_.outputs / kColumns);
+  places.resize(units);
+  rows.resize(tiles);
+  float *seen = hidden[0].numbers.data(), *judged = last[0].numbers.data();
+  for (int board = 0; board < count; ++board, policy += actions()) {
+    open.clear();
+    for (int tile = 0; tile < tiles; ++tile) {
+      const Tile found = tile_at(board, tile);
+      rows[tile] = row(tile, found);
+      if (found.open) open.push_back(tile);
     }
-    hidden_(features.data(), boards, hidden.data(), true);
-    last_(hidden.data(), boards, last.data(), true);
-    heads_(last.data(), boards, heads.data(), false);
-    for (int b = 0; b < boards; ++b) {
-      const float *out = heads.data() + b * heads_.outputs, *const *mine = rows.data() + b * tiles;
-      float* logits = policy + (done + b) * actions();
-      for (size_t action = 0; action < actions(); ++action) {
-        const auto [cell, tile, inside] = places_[action];
-        logits[action] = out[cell] + mine[tile][inside];
+    const int active = add_rows(hidden_bias_.data(), rows.data(), tiles, units, seen, places.data());
+    const std::span<const uint16_t> positive(places.data(), active);
+    std::array<float, kColumns> out;
+    std::fill_n(policy, actions(), 0.0f);
+    for (const int tile : open) {
+      policy_[tile](seen, positive, out.data());
+      for (int i = 0; i < 9; ++i) {
+        if (at_[tile][i] >= 0) policy[at_[tile][i]] = out[i] + rows[tile][units + i];
       }
-      value[done + b] = value_of({out[cells], out[cells + 1], out[cells + 2]});
     }
+    last_(seen, positive, judged, true);
+    value_(judged, {all_.data(), static_cast<size_t>(last_.outputs)}, out.data());
+    chances[board] = chances_of({out[0], out[1], out[2]});
   }
+}
+
+void MosaicNet::answer(const float* planes, int count, float* policy, Chances* chances) const {
+  const int cells = shape_.cells(), cols = 3 * shape_.across;
+  const auto tile_at = [&](int board, int tile) {
+    const float* own = planes + static_cast<size_t>(board) * this->planes() + tile / shape_.across * 3 * cols +
+                       tile % shape_.across * 3;
+    Tile seen{0, 0, own[2 * cells] > 0};
+    for (int i = 0; i < 9; ++i) {
+      const int at = i / 3 * cols + i % 3;
+      seen.own |= unsigned{own[at] > 0} << i;
+      seen.others |= unsigned{own[cells + at] > 0} << i;
+    }
+    return seen;
+  };
+  answer_tiles(tile_at, count, policy, chances);
+}
+
+void MosaicNet::answer_packed(const Encoding& encoding, const uint64_t* rows, int count, float* policy,
+                              Chances* chances) const {
+  const int cols = 3 * shape_.across, words = encoding.plane_words();
+  const size_t pitch = encoding.packed_words();
+  const auto three = [](const uint64_t* plane, int first) {  // bits, which may lie in two words
+    const int word = first / 64, bit = first % 64;
+    return static_cast<unsigned>(plane[word] >> bit | (bit > 61 ? plane[word + 1] << (64 - bit) : 0)) & 7;
+  };
+  const auto tile_at = [&](int board, int tile) {
+    const uint64_t* own = rows + static_cast<size_t>(board) * pitch;
+    const int first = tile / shape_.across * 3 * cols + tile % shape_.across * 3;
+    const auto nine = [&](const uint64_t* plane) {
+      return three(plane, first) | three(plane, first + cols) << 3 | three(plane, first + 2 * cols) << 6;
+    };
+    return Tile{nine(own), nine(own + words), three(own + 2 * words, first) != 0};
+  };
+  answer_tiles(tile_at, count, policy, chances);
 }
 
 }  // namespace tesuji

@@ -1,16 +1,23 @@
-// A net for boards that are cut into small ones of 3 × 3 cells, in some fifty thousand multiplications.
+// A net for boards that are cut into small ones of 3 × 3 cells, which hardly multiplies.
 //
 // What it first sees of a small board depends on that board alone: nine cells of three kinds each, and whether one may
-// play there. That is 2 · 3⁹ = 39,366 cases, so all of them are worked out beforehand, and looked up:
+// play there. What the dense layer after it makes of that is a sum over the small boards. So a row of numbers is worked
+// out for each place and each of the 2 · 3⁹ = 39,366 cases when it is first met, and looked up ever after:
 //
-//   planes ─▶ number of each small board ─▶ [ table ] ─▶ features of all ─▶ dense ─▶ dense ─▶ value, policy
-//                                               └──────── policy within each ──────────────────────▲
+//   planes ─▶ number of each small board ─▶ [ row ] ─▶ sum of nine ─▶ dense ─▶ value
+//                                               │           └─▶ dense ─▶ policy, where one may play
+//                                               └──────── policy within each ──────▲
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "net.hpp"
+#include "product.hpp"
 
 namespace tesuji {
 
@@ -18,7 +25,7 @@ namespace tesuji {
 struct MosaicShape {
   int down, across;        // small boards
   int first, features;     // units that look at a small board, and numbers that are told of it
-  int hidden, last;        // units that look at all of them, and at these
+  int hidden, last;        // units that look at all of them, and at these, for the value
   std::vector<int> order;  // by action: its cell
 
   int tiles() const { return down * across; }
@@ -28,38 +35,52 @@ struct MosaicShape {
 class MosaicNet : public CpuNet {
  public:
   /// Weights and biases as torch lays them out: of the first units, features, policy within a small board; hidden,
-  /// last; policy, value (win, draw, loss). Throws a sentence where one has another size.
+  /// policy; last, value (win, draw, loss). Throws a sentence where one has another size.
   MosaicNet(MosaicShape, const std::vector<std::span<const float>>& weights);
 
   size_t planes() const override { return size_t{3} * shape_.cells(); }
   size_t actions() const override { return shape_.order.size(); }
-  void answer(const float* planes, int count, float* policy, float* value) const override;
+  /// Logits of cells where nobody may play are 0.
+  void answer(const float* planes, int count, float* policy, Chances*) const override;
+  void answer_packed(const Encoding&, const uint64_t* rows, int count, float* policy, Chances*) const override;
 
  private:
   static constexpr int kCases = 19683;  // 3⁹
 
   struct Dense {
     int inputs, outputs;  // a multiple of 16
-    std::vector<float> weights, bias;
-    /// [rows, inputs] → [rows, outputs], what is positive of it where `relu`.
-    void operator()(const float* in, int rows, float* out, bool relu) const;
+    std::vector<Line> weights;
+    std::vector<float> bias;
+    Dense() = default;
+    template <class At>
+    Dense(int inputs, int outputs, At at, std::span<const float> bias);
+    /// Of units of which those at `places` alone are not 0.
+    void operator()(const float* units, std::span<const uint16_t> places, float* out, bool relu = false) const;
   };
 
-  struct Place {
-    int cell, tile, inside;  // of the board; its small board; where its logit stands in a case
+  /// A small board of a position: own cells and the other's, a bit each by rows, and whether one may play there.
+  struct Tile {
+    unsigned own, others;
+    bool open;
   };
 
   MosaicShape shape_;
-  std::vector<Place> places_;  // by action
-  int stride_;                 // floats of a case
-  std::vector<float> table_;   // [may play there][case][features, then nine logits]
-  Dense hidden_, last_, heads_;
+  std::vector<std::array<int, 9>> at_;  // by small board: the actions of its cells; −1: there is none
+  Dense first_, features_, inside_;
+  std::vector<Dense> hidden_;  // by small board: what it adds to the hidden units
+  std::vector<Dense> policy_;  // by small board: of its nine cells
+  Dense last_, value_;
+  std::vector<float> hidden_bias_;
+  std::vector<uint16_t> all_;  // places: 0, 1, 2 …
 
-  void fill_table(std::span<const float> first, std::span<const float> first_bias, std::span<const float> features,
-                  std::span<const float> features_bias, std::span<const float> policy,
-                  std::span<const float> policy_bias);
-  /// The cases of a board's small boards, as rows of the table.
-  void look_up(const float* planes, const float** rows) const;
+  mutable std::vector<std::atomic<const float*>> rows_;  // [small boards][may play there][cases]; null: not met yet
+  mutable std::deque<std::vector<Line>> kept_;
+  mutable std::mutex keeping_;
+
+  const float* row(int tile, const Tile&) const;
+  std::vector<Line> worked_out(int tile, const Tile&) const;
+  template <class TileAt>
+  void answer_tiles(TileAt, int count, float* policy, Chances*) const;
 };
 
 }  // namespace tesuji

@@ -1,7 +1,13 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <type_traits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "vector.hpp"
 
@@ -57,40 +63,127 @@ template <int kSize, int kRows>
   }
 }
 
-using Products = void (*)(const float*, int, int, const float*, int, float*);
+/// Places of one row times [inputs, 16]: four sums, so that no addition waits for the one before.
+template <int kSize>
+[[gnu::always_inline]] inline void some(const float* in, const uint16_t* places, int count, int inputs,
+                                        const float* weights, int outputs, float* out) {
+  using V = Floats<kSize>;
+  constexpr int kParts = kColumns / kSize, kSums = 4;
+  for (int at = 0; at < outputs; at += kColumns, weights += static_cast<size_t>(inputs) * kColumns) {
+    V sum[kSums][kParts] = {};
+    const auto add = [&](int which, int place) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; ++part)
+        sum[which][part] += *reinterpret_cast<const V*>(weights + place * kColumns + part * kSize) * in[place];
+    };
+    int k = 0;
+    for (; k + kSums <= count; k += kSums) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kSums; ++i) add(i, places[k + i]);
+    }
+    for (; k < count; ++k) add(0, places[k]);
+    for (int part = 0; part < kParts; ++part) {
+      *reinterpret_cast<V*>(out + at + part * kSize) = (sum[0][part] + sum[1][part]) + (sum[2][part] + sum[3][part]);
+    }
+  }
+}
 
-#if defined(__x86_64__)
-TESUJI_AVX2 void products_avx2(const float* in, int rows, int inputs, const float* weights, int outputs, float* out) {
-  products<8, 6>(in, rows, inputs, weights, outputs, out);
+/// `mask_of(v)`: a bit for each number of a vector that is above 0.
+template <int kSize, class MaskOf>
+[[gnu::always_inline]] inline int sums(const float* first, const float* const* rows, int count, int size, float* out,
+                                       uint16_t* positive, MaskOf mask_of) {
+  using V = Floats<kSize>;
+  int found = 0;
+  for (int at = 0; at < size; at += kSize) {
+    V sum = *reinterpret_cast<const V*>(first + at);
+    for (int i = 0; i < count; ++i) sum += *reinterpret_cast<const V*>(rows[i] + at);
+    *reinterpret_cast<V*>(out + at) = sum > 0 ? sum : V{};
+    for (unsigned mask = mask_of(sum); mask; mask &= mask - 1)
+      positive[found++] = static_cast<uint16_t>(at + std::countr_zero(mask));
+  }
+  return found;
 }
-[[gnu::target("avx512f")]] void products_avx512(const float* in, int rows, int inputs, const float* weights,
-                                                int outputs, float* out) {
-  products<16, 12>(in, rows, inputs, weights, outputs, out);
-}
-#endif
+
 void products_plain(const float* in, int rows, int inputs, const float* weights, int outputs, float* out) {
   products<4, 2>(in, rows, inputs, weights, outputs, out);
 }
-
-Products best_products() {
+void some_plain(const float* in, const uint16_t* places, int count, int inputs, const float* weights, int outputs,
+                float* out) {
+  some<4>(in, places, count, inputs, weights, outputs, out);
+}
+int sums_plain(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive) {
+  return sums<4>(first, rows, count, size, out, positive, [](Floats<4> v) {
+    return unsigned{v[0] > 0} | unsigned{v[1] > 0} << 1 | unsigned{v[2] > 0} << 2 | unsigned{v[3] > 0} << 3;
+  });
+}
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return products_avx512;
-  if (has_avx2()) return products_avx2;
+#define TESUJI_AVX512 [[gnu::target("avx512f")]]
+TESUJI_AVX2 void products_avx2(const float* in, int rows, int inputs, const float* weights, int outputs, float* out) {
+  products<8, 6>(in, rows, inputs, weights, outputs, out);
+}
+TESUJI_AVX2 void some_avx2(const float* in, const uint16_t* places, int count, int inputs, const float* weights,
+                           int outputs, float* out) {
+  some<8>(in, places, count, inputs, weights, outputs, out);
+}
+TESUJI_AVX2 int sums_avx2(const float* first, const float* const* rows, int count, int size, float* out,
+                          uint16_t* positive) {
+  return sums<8>(first, rows, count, size, out, positive, [](Floats<8> v) __attribute__((target("avx2,fma"))) {
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_GT_OQ)));
+  });
+}
+TESUJI_AVX512 void products_avx512(const float* in, int rows, int inputs, const float* weights, int outputs,
+                                   float* out) {
+  products<16, 12>(in, rows, inputs, weights, outputs, out);
+}
+TESUJI_AVX512 void some_avx512(const float* in, const uint16_t* places, int count, int inputs, const float* weights,
+                               int outputs, float* out) {
+  some<16>(in, places, count, inputs, weights, outputs, out);
+}
+TESUJI_AVX512 int sums_avx512(const float* first, const float* const* rows, int count, int size, float* out,
+                              uint16_t* positive) {
+  return sums<16>(first, rows, count, size, out, positive, [](Floats<16> v) __attribute__((target("avx512f"))) {
+    return unsigned{_mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_GT_OQ)};
+  });
+}
+#define TESUJI_FAST(function) function
+#else
+#define TESUJI_FAST(function) nullptr
 #endif
-  return products_plain;
+
+/// Of one function for every processor, for those with AVX2, and for those with AVX-512 (null: there is none) the best.
+template <class Function>
+Function* best_of(Function* plain, [[maybe_unused]] std::type_identity_t<Function>* avx2,
+                  [[maybe_unused]] std::type_identity_t<Function>* avx512) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return avx512;
+  if (has_avx2()) return avx2;
+#endif
+  return plain;
 }
 
 }  // namespace
 
 void multiply(const float* in, int rows, int inputs, const float* weights, int outputs, float* out) {
-  static const Products kProducts = best_products();
-  kProducts(in, rows, inputs, weights, outputs, out);
+  static const auto kMultiply = best_of(products_plain, TESUJI_FAST(products_avx2), TESUJI_FAST(products_avx512));
+  kMultiply(in, rows, inputs, weights, outputs, out);
 }
 
-float value_of(std::array<float, 3> wdl) {
+void multiply_some(const float* in, const uint16_t* places, int count, int inputs, const float* weights, int outputs,
+                   float* out) {
+  static const auto kMultiply = best_of(some_plain, TESUJI_FAST(some_avx2), TESUJI_FAST(some_avx512));
+  kMultiply(in, places, count, inputs, weights, outputs, out);
+}
+
+int add_rows(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive) {
+  static const auto kAdd = best_of(sums_plain, TESUJI_FAST(sums_avx2), TESUJI_FAST(sums_avx512));
+  return kAdd(first, rows, count, size, out, positive);
+}
+
+Chances chances_of(std::array<float, 3> wdl) {
   const float most = std::max({wdl[0], wdl[1], wdl[2]});
   for (float& w : wdl) w = std::exp(w - most);
-  return (wdl[0] - wdl[2]) / (wdl[0] + wdl[1] + wdl[2]);
+  const float sum = wdl[0] + wdl[1] + wdl[2];
+  return {(wdl[0] - wdl[2]) / sum, wdl[1] / sum};
 }
 
 }  // namespace tesuji

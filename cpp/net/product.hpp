@@ -7,12 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "net.hpp"
+
 namespace tesuji {
 
 constexpr int kColumns = 16;  // outputs of a product that are worked on together
 
 /// [rows, inputs] times weights [outputs / 16][inputs][16] → [rows, outputs].
 void multiply(const float* in, int rows, int inputs, const float* weights, int outputs, float* out);
+
+/// What is positive of a sum of rows and a first one, and where that is, ascending; how many there are of these.
+/// `size` is a multiple of 16.
+int add_rows(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive);
+/// One row, of which all is 0 but what stands at some places, times weights [outputs / 16][inputs][16] → [outputs].
+void multiply_some(const float* in, const uint16_t* places, int count, int inputs, const float* weights, int outputs,
+                   float* out);
+
+/// Numbers that the processor fetches at once.
+struct alignas(64) Line {
+  std::array<float, kColumns> numbers;
+};
 
 constexpr int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
 
@@ -26,8 +40,8 @@ void lay_out(int outputs, int inputs, At at, float* to) {
   }
 }
 
-/// P(win) − P(loss) of the logits of win, draw and loss.
-float value_of(std::array<float, 3> wdl);
+/// Of the logits of win, draw and loss.
+Chances chances_of(std::array<float, 3> wdl);
 
 /// Hands out a net's weights one by one, and refuses those that have another size than the net's shape wants.
 class Weights {

@@ -263,7 +263,7 @@ void ResidualNet::read(Room& room, const float* planes, int boards) const {
 }
 
 /// The heads, of one board.
-void ResidualNet::judge(Room& room, const float* x, float* policy, float* value) const {
+void ResidualNet::judge(Room& room, const float* x, float* policy, Chances* chances) const {
   const int c = shape_.channels, features = shape_.policy + shape_.value, cells = shape_.cells();
   for (int row = 0; row < shape_.rows; ++row) {
     multiply(x + (static_cast<size_t>(row + 1) * padded_cols() + 1) * c, shape_.cols, c, features_.data(), features,
@@ -300,10 +300,10 @@ void ResidualNet::judge(Room& room, const float* x, float* policy, float* value)
   dense(hidden, value_, value_bias_, wdl.data());
   dense(hidden, off_board_, off_board_bias_, logits.data() + cells);
   for (size_t action = 0; action < shape_.order.size(); ++action) policy[action] = logits[shape_.order[action]];
-  *value = value_of(wdl);
+  *chances = chances_of(wdl);
 }
 
-void ResidualNet::answer(const float* planes, int count, float* policy, float* value) const {
+void ResidualNet::answer(const float* planes, int count, float* policy, Chances* chances) const {
   const int c = shape_.channels, n = tile_ + 2, first = up_to(shape_.planes, kLanes), widest = std::max(c, first);
   const int most = std::min(boards_, count);
   const size_t sums = static_cast<size_t>(n) * n * most * down_ * across_;
@@ -329,7 +329,7 @@ void ResidualNet::answer(const float* planes, int count, float* policy, float* v
     }
     for (int b = 0; b < boards; ++b)
       judge(room, room.straight.data() + b * board_size(c), policy + (done + b) * shape_.order.size(),
-            value + done + b);
+            chances + done + b);
   }
 }
 

@@ -39,7 +39,7 @@ class ResidualNet : public CpuNet {
 
   size_t planes() const override { return static_cast<size_t>(shape_.planes) * shape_.cells(); }
   size_t actions() const override { return shape_.order.size(); }
-  void answer(const float* planes, int count, float* policy, float* value) const override;
+  void answer(const float* planes, int count, float* policy, Chances*) const override;
 
  private:
   struct Convolution {
@@ -63,7 +63,7 @@ class ResidualNet : public CpuNet {
   Convolution carry(std::span<const float> weights, std::span<const float> bias, int inputs, int outputs) const;
   void convolve(Room&, const Convolution&, int boards, const float* in, float* out, const float* beside) const;
   void read(Room&, const float* planes, int boards) const;
-  void judge(Room&, const float* x, float* policy, float* value) const;
+  void judge(Room&, const float* x, float* policy, Chances*) const;
 };
 
 }  // namespace tesuji

@@ -223,7 +223,7 @@ void bind_games(nb::module_& m) {
             for (const Encoding& e : g.spec().encodings) names.push_back(e.name);
             return names;
           },
-          "The names that planes(…) takes: 'tesuji'; 'paper' where a study has its own; 'mosaic' of small boards.")
+          "The names that planes(…) takes: 'tesuji'; 'paper' where a study has its own; 'boards' of small boards.")
       .def(
           "plane_names",
           [](const PyGame& g, nb::handle encoding) {

@@ -19,6 +19,10 @@ void check(const CpuNet& net, bool planes_fit, const Policy& policy, const Value
     throw std::invalid_argument("planes, policy and value do not fit the net");
 }
 
+void take_values(const std::vector<Chances>& chances, Value& value) {
+  for (size_t i = 0; i < chances.size(); ++i) value.data()[i] = chances[i].value;
+}
+
 std::vector<std::span<const float>> spans_of(const std::vector<Floats>& weights) {
   std::vector<std::span<const float>> spans;
   for (const Floats& w : weights) spans.emplace_back(w.data(), w.size());
@@ -35,7 +39,9 @@ void bind_net(nb::module_& m) {
             const size_t count = value.shape(0);
             check(net, planes.size() == count * net.planes(), policy, value);
             nb::gil_scoped_release unlocked;
-            net.answer(planes.data(), static_cast<int>(count), policy.data(), value.data());
+            std::vector<Chances> chances(count);
+            net.answer(planes.data(), static_cast<int>(count), policy.data(), chances.data());
+            take_values(chances, value);
           },
           "planes"_a, "policy"_a, "value"_a,
           nb::sig("def answer(self, planes: numpy.typing.NDArray[numpy.float32], policy: "
@@ -52,7 +58,9 @@ void bind_net(nb::module_& m) {
                               net.planes() == static_cast<size_t>(encoding.channels()) * encoding.cells;
             check(net, fits, policy, value);
             nb::gil_scoped_release unlocked;
-            net.answer_packed(encoding, planes.data(), static_cast<int>(count), policy.data(), value.data());
+            std::vector<Chances> chances(count);
+            net.answer_packed(encoding, planes.data(), static_cast<int>(count), policy.data(), chances.data());
+            take_values(chances, value);
           },
           "game"_a, "encoding"_a, "planes"_a, "policy"_a, "value"_a,
           nb::sig("def answer_packed(self, game: Game, encoding: str, planes: numpy.typing.NDArray[numpy.uint64], "

@@ -30,6 +30,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("leaves", s.leaves);
   read("transpositions", s.transpositions);
   read("candidates", s.candidates);
+  read("draw", s.draw);
   read("solve", s.solve);
   read("memory", s.memory);
   s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
@@ -125,7 +126,9 @@ void bind_search(nb::module_& m) {
             check_numbers(values, "value");
             f.waiting = 0;
             nb::gil_scoped_release unlocked;
-            f.forest.deliver(logits.data(), values.data());
+            std::vector<Chances> chances(leaves);
+            for (size_t i = 0; i < leaves; ++i) chances[i] = {values.data()[i], 0};
+            f.forest.deliver(logits.data(), chances.data());
           },
           "policy"_a.none(), "value"_a.none(),
           nb::sig("def deliver(self, policy: numpy.typing.NDArray[numpy.float32], value: "

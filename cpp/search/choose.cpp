@@ -108,12 +108,11 @@ int choose_puct(Tree& tree, Node& node, const ChooseSettings& s) {
 struct Completed {
   float side, scale, mixed;
   float visits = 0, prior_sum = 0;  // of what was visited
-  int player;
+  const Tree& tree;
 
-  Completed(const Node& node, std::span<const Edge> edges, const ChooseSettings& s)
-      : side(side_of(node)), player(node.to_play) {
+  Completed(const Tree& tree, const Node& node, const ChooseSettings& s) : side(side_of(node)), tree(tree) {
     float most = 0, weighted = 0;
-    for (const Edge& e : edges) {
+    for (const Edge& e : tree.edges(node)) {
       const auto n = static_cast<float>(e.visits + e.pending);
       if (n == 0) continue;
       visits += n;
@@ -127,7 +126,7 @@ struct Completed {
   }
   float scaled(float value) const { return scale * (value + 1); }
   float of(const Edge& e) const {
-    if (e.bounds.proven()) return scaled(static_cast<float>(e.bounds.sure(player)));
+    if (e.bounds.proven()) return scaled(side * tree.worth(e.bounds));
     return e.visits + e.pending > 0 ? scaled(value_for_mover(e, side)) : mixed;
   }
 };
@@ -137,7 +136,7 @@ int choose_gumbel(Tree& tree, Node& node, const ChooseSettings& s) {
   // policy' = prior · e^σ / sum, where all that is not open has the same σ; the largest σ is taken off against
   // overflow.
   const auto edges = tree.edges(node);
-  const Completed completed(node, edges, s);
+  const Completed completed(tree, node, s);
   float most = completed.mixed, open = 0;
   for (const Edge& e : edges) {
     most = std::max(most, completed.of(e));
@@ -156,7 +155,7 @@ int choose_gumbel(Tree& tree, Node& node, const ChooseSettings& s) {
 }
 
 /// Whether a is to be played rather than b.
-bool better(const Node& node, const Edge& a, const Edge& b) {
+bool better(const Tree& tree, const Node& node, const Edge& a, const Edge& b) {
   const int player = node.to_play;
   const float side = side_of(node);
   const auto rank = [&](const Edge& e) {
@@ -168,7 +167,7 @@ bool better(const Node& node, const Edge& a, const Edge& b) {
   // A proven draw is taken unless the other promises more.
   if (a.bounds.proven() != b.bounds.proven()) {
     const bool a_drawn = a.bounds.proven();
-    const bool more = side * (a_drawn ? b : a).value > 0 && !node.bounds.proven();
+    const bool more = side * (a_drawn ? b : a).value > side * tree.draw() && !node.bounds.proven();
     return a_drawn != more;
   }
   if (a.visits != b.visits) return a.visits > b.visits;
@@ -199,7 +198,7 @@ int best_option(const Tree& tree, const Node& node) {
     best.prior = tree.priors(node)[number];
   }
   for (size_t i = 0; i < edges.size(); ++i) {
-    if (number >= 0 && !better(node, edges[i], best)) continue;
+    if (number >= 0 && !better(tree, node, edges[i], best)) continue;
     best = edges[i];
     number = static_cast<int>(i);
   }
@@ -279,7 +278,7 @@ int GumbelRoot::choose(Tree& tree, const ChooseSettings& s) {
   if (!best) return choose_gumbel(tree, root, s);  // all considered are settled: the others have their turn
   // Step 3. Of several, whom merit and value put first. Without a visit all are worth the same, and merit falls.
   if (alone || !tried) return best->edge;
-  const Completed completed(root, edges, s);
+  const Completed completed(tree, root, s);
   const auto merit = [&](const Candidate& c) { return c.merit + completed.of(edges[c.edge]); };
   float most = merit(*best);
   for (const Candidate* c = best + 1; c != candidates_.data() + candidates_.size(); ++c) {
@@ -296,7 +295,7 @@ int GumbelRoot::best(const Tree& tree, const ChooseSettings& s) const {
   const Node& root = tree.node(Tree::kRoot);
   const auto edges = tree.edges(root);
   if (root.bounds.proven()) return best_option(tree, root);
-  const Completed completed(root, edges, s);
+  const Completed completed(tree, root, s);
   const Candidate* best = nullptr;
   const auto rank = [&](const Candidate& c) {
     return std::pair(edges[c.edge].visits - c.before, c.merit + completed.of(edges[c.edge]));
@@ -314,7 +313,7 @@ void improved_policy(const Tree& tree, int index, const ChooseSettings& s, std::
                      std::vector<float>& out) {
   const Node& node = tree.node(index);
   const auto edges = tree.edges(node);
-  const Completed completed(node, edges, s);
+  const Completed completed(tree, node, s);
   double most = completed.mixed, sum = 0;
   for (const Edge& e : edges) most = std::max<double>(most, completed.of(e));
   const double unopened = std::exp(completed.mixed - most);
@@ -374,9 +373,7 @@ void policy_target(const Tree& tree, int index, const ChooseSettings& s, std::sp
   for (float& p : out) p = static_cast<float>(p / sum);
 }
 
-void softmax(std::span<const uint16_t> actions, const float* logits, float* out) {
-  const size_t count = actions.size();
-  for (size_t i = 0; i < count; ++i) out[i] = logits[actions[i]];
+void softmax(float* out, size_t count) {
   for (size_t i = count; i % 4; ++i) out[i] = -1e30f;
   const auto four = [&](size_t i) {
     Four x;

@@ -62,8 +62,8 @@ void improved_policy(const Tree&, int node, const ChooseSettings&, std::span<con
 void policy_target(const Tree&, int node, const ChooseSettings&, std::span<const float> priors,
                    std::vector<float>& out);
 
-/// Priors of options from a network's logits over all actions. `out` has room for three numbers more.
-void softmax(std::span<const uint16_t> actions, const float* logits, float* out);
+/// Priors from logits, in place. There is room for three numbers more.
+void softmax(float* numbers, size_t count);
 /// Mixes Dirichlet noise of that concentration into priors.
 void add_noise(std::span<float> priors, double concentration, double weight, Random&);
 

@@ -41,12 +41,12 @@ void Forest::encode(const Encoding& encoding, float* out) {
   });
 }
 
-void Forest::deliver(const float* logits, const float* values) {
+void Forest::deliver(const float* logits, const Chances* chances) {
   if (searches_.empty()) return;
   const size_t actions = searches_[0]->root().spec().actions;
   each([&](Search& search, int i) {
     for (int leaf = first_leaf_[i]; leaf < first_leaf_[i + 1]; ++leaf) {
-      search.deliver(leaf - first_leaf_[i], logits + leaf * actions, values[leaf]);
+      search.deliver(leaf - first_leaf_[i], logits + leaf * actions, chances[leaf].value, chances[leaf].draw);
     }
     search.end_delivery();
   });
@@ -62,11 +62,9 @@ bool Forest::simulate(Search::Inner inner, int rollouts, int simulations) {
 
 namespace {
 
-bool all_finite(std::span<const float> numbers) {
+bool is_finite(float x) {
   constexpr uint32_t kExponent = 0x7f800000;  // all ones: NaN or infinite
-  bool none = true;
-  for (const float x : numbers) none &= (std::bit_cast<uint32_t>(x) & kExponent) != kExponent;
-  return none;
+  return (std::bit_cast<uint32_t>(x) & kExponent) != kExponent;
 }
 
 }  // namespace
@@ -74,14 +72,19 @@ bool all_finite(std::span<const float> numbers) {
 bool Forest::step(const CpuNet& net, const Encoding& encoding) {
   const size_t count = collect();
   if (count == 0) return false;
-  planes_.resize(count * net.planes());
+  const size_t words = encoding.packed_words();
+  packed_.resize(count * words);
   logits_.resize(count * net.actions());
-  values_.resize(count);
-  encode(encoding, planes_.data());
-  net.answer(planes_.data(), static_cast<int>(count), logits_.data(), values_.data());
-  if (!all_finite(logits_) || !all_finite(values_))
+  chances_.resize(count);
+  each([&](const Search& search, int i) {
+    for (int leaf = first_leaf_[i]; leaf < first_leaf_[i + 1]; ++leaf)
+      search.leaf(leaf - first_leaf_[i]).encode_packed(encoding, packed_.data() + leaf * words);
+  });
+  net.answer_packed(encoding, packed_.data(), static_cast<int>(count), logits_.data(), chances_.data());
+  const bool sane = std::ranges::all_of(chances_, [](Chances c) { return is_finite(c.value) && is_finite(c.draw); });
+  if (!sane || !std::ranges::all_of(logits_, is_finite))
     throw std::invalid_argument("the net answers with what is no number (NaN or infinite)");
-  deliver(logits_.data(), values_.data());
+  deliver(logits_.data(), chances_.data());
   return true;
 }
 

@@ -22,8 +22,8 @@ class Forest {
   int collect();
   /// Writes the leaves' planes, [leaves][channels][rows][cols]; before `deliver`.
   void encode(const Encoding&, float* out);
-  /// Answers: logits [leaves][actions], values [leaves] for the movers.
-  void deliver(const float* logits, const float* values);
+  /// Answers: logits [leaves][actions], and chances [leaves] for the movers.
+  void deliver(const float* logits, const Chances*);
   /// Searches with an evaluator inside the core, `simulations` more in each tree; whether any is still running.
   bool simulate(Search::Inner, int rollouts, int simulations);
   /// Searches with a net on the CPU, one batch more; whether any is still running.
@@ -31,9 +31,12 @@ class Forest {
 
  private:
   std::vector<std::unique_ptr<Search>> searches_;
-  std::vector<int> counts_;                      // [searches] leaves of each
-  std::vector<int> first_leaf_;                  // [searches + 1] of the batch
-  std::vector<float> planes_, logits_, values_;  // of the batch, where a net is asked here
+  std::vector<int> counts_;      // [searches] leaves of each
+  std::vector<int> first_leaf_;  // [searches + 1] of the batch
+  // Of the batch, where a net is asked here.
+  std::vector<uint64_t> packed_;
+  std::vector<float> logits_;
+  std::vector<Chances> chances_;
   Crew crew_;
 
   /// Calls job(search, its number) for every search.

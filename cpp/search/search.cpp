@@ -62,10 +62,14 @@ void Search::play(int action, bool keep) {
 
 void Search::set_root(int kept) {
   // Leaves that were never answered have no priors: such a tree cannot be kept.
-  if (kept >= 0 && count_ == 0 && tree_.node(kept).expanded()) {
+  // Nor can one whose draws were worth something else.
+  const auto draw = static_cast<float>(root_.to_play() == 0 ? settings_.draw : -settings_.draw);
+  if (kept >= 0 && count_ == 0 && tree_.node(kept).expanded() && tree_.draw() == draw) {
     tree_.advance(kept);
+    if (tree_.node(Tree::kRoot).raw) soften(Tree::kRoot);
   } else {
     tree_.clear();
+    tree_.set_draw(draw);
     tree_.add_node(root_.to_play());
     set_result(Tree::kRoot, root_);
   }
@@ -126,6 +130,7 @@ bool Search::select(Walk& walk, bool grow) {
       }
       if (at == Tree::kRoot) prepare_root();
     }
+    if (tree_.node(at).raw) soften(at);
     int chosen = at == Tree::kRoot && settings_.choose.rule == Rule::gumbel
                      ? gumbel_.choose(tree_, settings_.choose)
                      : choose_inside(tree_, at, settings_.choose, random_);
@@ -212,14 +217,17 @@ void Search::simulate(Inner inner, int rollouts) {
       leaf.own_value = 0;
     } else {
       const AnyGame& game = root_.game();
+      const auto played = [&](AnyState& state) {
+        game.playout(state.get(), random_);
+        const auto result = static_cast<int8_t>(game.result(state.get()));
+        return static_cast<double>(tree_.worth({result, result}));
+      };
       double sum = 0;
       for (int i = 1; i < rollouts; ++i) {
         AnyState end = walk.state;
-        game.playout(end.get(), random_);
-        sum += static_cast<double>(game.result(end.get()));
+        sum += played(end);
       }
-      game.playout(walk.state.get(), random_);
-      leaf.own_value = static_cast<float>((sum + static_cast<double>(game.result(walk.state.get()))) / rollouts);
+      leaf.own_value = static_cast<float>((sum + played(walk.state)) / rollouts);
     }
   }
   settle(walk);
@@ -277,17 +285,24 @@ void Search::fetch(int stage) const {
   }
 }
 
-void Search::deliver(int i, const float* logits, double value) {
+void Search::deliver(int i, const float* logits, double value, double drawn) {
   if (i >= count_) return;  // another search has begun since
   const Walk& walk = waiting_[i];
   Node& leaf = tree_.node(walk.leaf);
   leaf.awaited = false;
   // The network speaks for the mover; here the value turns to First's side.
-  leaf.own_value = static_cast<float>(leaf.to_play == 0 ? value : -value);
-  float* priors = scratch<float>(leaf.options + 3);
-  softmax(tree_.actions(leaf), logits, priors);
-  tree_.set_priors(walk.leaf, {priors, leaf.options});
+  leaf.own_value = static_cast<float>((leaf.to_play == 0 ? value : -value) + tree_.draw() * drawn);
+  tree_.set_logits(walk.leaf, logits);
+  if (walk.leaf == Tree::kRoot) soften(walk.leaf);
   settle(walk);
+}
+
+void Search::soften(int node) {
+  const auto logits = tree_.priors(tree_.node(node));
+  float* priors = scratch<float>(logits.size() + 3);
+  std::copy(logits.begin(), logits.end(), priors);
+  softmax(priors, logits.size());
+  tree_.set_priors(node, {priors, logits.size()});
 }
 
 void Search::end_delivery() { count_ = 0; }

@@ -27,6 +27,7 @@ struct SearchSettings {
   // What the game is sure of is believed: only those moves are looked at among which is a best one, a single one is
   // followed without asking the evaluator (except from the root), and its verdict ends a walk.
   bool candidates = false;
+  double draw = 0;                  // what a draw is worth to who moves at the root
   int solve = 0;                    // nodes that an exact solver may spend on a leaf; 0: nobody is asked
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
@@ -82,8 +83,8 @@ class Search {
   /// for, so that a while should lie between them; stage 0 is about the object itself.
   static constexpr int kStages = 4;
   void fetch(int stage) const;
-  /// Policy logits over all actions; value for the leaf's mover.
-  void deliver(int i, const float* logits, double value);
+  /// Policy logits over all actions; value for the leaf's mover, and the chance of a draw.
+  void deliver(int i, const float* logits, double value, double drawn = 0);
   /// After all are delivered.
   void end_delivery();
 
@@ -126,6 +127,9 @@ class Search {
   /// evaluator's policy, and a leaf has none.
   bool select(Walk&, bool grow);
   void expand(const Walk&);
+  /// Turns a node's logits into priors. Most nodes are met once, and nothing is ever chosen there: who is met again,
+  /// and the root, need them.
+  void soften(int node);
   void set_result(int node, const AnyState&);
   /// Believes the game's verdict, and what an exact solver finds, on a node that is not the root, which needs options.
   void set_verdict(int node, const AnyState&);

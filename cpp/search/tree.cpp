@@ -97,6 +97,15 @@ void Tree::set_priors(int node, std::span<const float> priors) {
   // The best of them is looked for when it is asked for: most leaves are met once.
   n.best = n.options;
   n.best_prior = 1;
+  n.raw = false;
+}
+
+void Tree::set_logits(int node, const float* logits) {
+  Node& n = nodes_[node];
+  const uint16_t* actions = actions_.data() + n.first_option;
+  float* out = priors_.data() + n.first_option;
+  for (int i = 0; i < n.options; ++i) out[i] = logits[actions[i]];
+  n.raw = true;
 }
 
 void Tree::find_best(Node& n) const {
@@ -146,7 +155,7 @@ int Tree::open(int node, int option) {
 
 void Tree::backup(std::span<const Step> path, int leaf, double value) {
   Node& last = nodes_[leaf];
-  if (last.bounds.proven()) value = last.bounds.low;
+  if (last.bounds.proven()) value = worth(last.bounds);
   ++last.visits;
   last.sum += value;
   bool news = !last.bounds.open();
@@ -157,7 +166,7 @@ void Tree::backup(std::span<const Step> path, int leaf, double value) {
     edge.value = static_cast<float>(nodes_[edge.child].mean());
     if (news) news = prove(path[i].node, edge);
     // What is proven is worth just that, whatever the visits before the proof said.
-    if (parent.bounds.proven()) value = parent.bounds.low;
+    if (parent.bounds.proven()) value = worth(parent.bounds);
     ++parent.visits;
     parent.sum += value;
   }
@@ -168,7 +177,7 @@ bool Tree::prove(int parent, Edge& edge) {
   Node& node = nodes_[parent];
   edge.bounds = child.bounds;
   edge.plies = child.plies;
-  if (edge.bounds.proven()) edge.value = edge.bounds.low;
+  if (edge.bounds.proven()) edge.value = worth(edge.bounds);
 
   // The mover gets the best of his edges: sure of the best that one makes sure, and hoping for the best that one
   // allows.
@@ -200,6 +209,7 @@ void Tree::advance(int child) {
   std::vector<int> moved(nodes_.size(), -1), order{child};
   moved[child] = 0;
   Tree kept(memory_);
+  kept.draw_ = draw_;
   kept.nodes_.reserve(nodes_.capacity());
   kept.edges_.reserve(edges_.capacity());
   kept.actions_.reserve(actions_.capacity());

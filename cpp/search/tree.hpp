@@ -56,10 +56,11 @@ struct Node {
   uint16_t plies = 0;    // to the end, where proven
   Bounds bounds;
   uint8_t to_play = 0;
-  bool awaited = false;  // an evaluator is at work on it
-  uint16_t best = 0;     // of the unopened options the one of largest prior; no unopened one: to be looked for
-  float best_prior = 0;  // its prior, or more
-  float own_value = 0;   // what the evaluator said, for First
+  bool awaited : 1 = false;  // an evaluator is at work on it
+  bool raw : 1 = false;      // its options have logits where priors are to be
+  uint16_t best = 0;         // of the unopened options the one of largest prior; no unopened one: to be looked for
+  float best_prior = 0;      // its prior, or more
+  float own_value = 0;       // what the evaluator said, for First
 
   double mean() const { return visits ? sum / visits : 0.0; }
   bool expanded() const { return options > 0; }
@@ -73,6 +74,11 @@ class Tree {
   static constexpr int kRoot = 0;
 
   void clear();
+  /// What a draw is worth, for First: 0, unless who searches puts a price on it.
+  float draw() const { return draw_; }
+  void set_draw(float value) { draw_ = value; }
+  /// What a proven result is worth, for First.
+  float worth(Bounds proven) const { return proven.low ? proven.low : draw_; }
   bool empty() const { return nodes_.empty(); }
   /// Whether another walk may be too much, where a node has at most so many options.
   bool full(size_t options) const;
@@ -103,6 +109,8 @@ class Tree {
   void expand(int node, std::span<const uint64_t> actions);
   /// Gives priors to options, in their order.
   void set_priors(int node, std::span<const float> priors);
+  /// Gives them logits for now, of those over all actions.
+  void set_logits(int node, const float* logits);
   /// The unopened option of largest prior; there is one.
   int best_unopened(Node& n) {
     if (n.best < n.opened || n.best >= n.options) find_best(n);
@@ -140,6 +148,7 @@ class Tree {
 
  private:
   size_t memory_;
+  float draw_ = 0;
   std::vector<Node> nodes_;
   // A node's edges lie together in a block of 1, 2, 4, … places; one that is full moves to the next size.
   std::vector<Edge> edges_;

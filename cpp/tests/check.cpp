@@ -203,16 +203,19 @@ Weights weights_of(std::initializer_list<std::pair<int, int>> layers, Random& ra
 /// A net says the same of boards one by one and together.
 bool answers_alike(const CpuNet& net, Random& random) {
   const size_t boards = 30, actions = net.actions(), size = net.planes();
-  std::vector<float> planes(boards * size), policy(boards * actions), value(boards), alone(actions);
+  std::vector<float> planes(boards * size), policy(boards * actions), alone(actions);
+  std::vector<Chances> chances(boards);
   for (float& plane : planes) plane = static_cast<float>(random.below(2));
-  net.answer(planes.data(), static_cast<int>(boards), policy.data(), value.data());
+  net.answer(planes.data(), static_cast<int>(boards), policy.data(), chances.data());
   bool same = true;
   for (size_t b = 0; b < boards; ++b) {
-    float own;
+    Chances own;
     net.answer(planes.data() + b * size, 1, alone.data(), &own);
-    same = same && own == value[b] && std::equal(alone.begin(), alone.end(), policy.begin() + b * actions);
+    same = same && own.value == chances[b].value && own.draw == chances[b].draw &&
+           std::equal(alone.begin(), alone.end(), policy.begin() + b * actions);
   }
-  return same && std::abs(value[0]) < 1 && std::ranges::adjacent_find(value, std::not_equal_to{}) != value.end();
+  const auto unlike = [](const Chances& a, const Chances& b) { return a.value != b.value; };
+  return same && std::abs(chances[0].value) < 1 && std::ranges::adjacent_find(chances, unlike) != chances.end();
 }
 
 bool residual_answers(int rows, int cols) {
@@ -231,7 +234,7 @@ bool mosaic_answers(int down, int across) {
   for (int action = shape.cells() - 1; action >= 0; --action) shape.order.push_back(action);
   Random random(7);
   const Weights weights = weights_of(
-      {{32, 27}, {16, 32}, {9, 32}, {48, 16 * shape.tiles()}, {32, 48}, {shape.cells(), 32}, {3, 32}}, random);
+      {{32, 27}, {16, 32}, {9, 32}, {48, 16 * shape.tiles()}, {shape.cells(), 48}, {32, 48}, {3, 32}}, random);
   return answers_alike(MosaicNet(shape, {weights.begin(), weights.end()}), random);
 }
 

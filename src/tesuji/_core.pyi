@@ -84,7 +84,7 @@ class Game:
     @property
     def encodings(self) -> list[str]:
         """
-        The names that planes(…) takes: 'tesuji'; 'paper' where a study has its own; 'mosaic' of small boards.
+        The names that planes(…) takes: 'tesuji'; 'paper' where a study has its own; 'boards' of small boards.
         """
 
     def plane_names(self, encoding: str = 'tesuji') -> list[str]:

@@ -39,9 +39,9 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> CpuNet | str:
                 first=4 * settings["channels"],
                 features=settings["channels"],
                 hidden=settings["value_hidden"],
-                last=settings["value_hidden"] // 2,
+                last=settings["value_channels"],
                 order=order,
-                weights=of(("look", "tell", "policy_inside", "hidden", "last", "policy", "value")),
+                weights=of(("look", "tell", "policy_inside", "hidden", "policy", "last", "value")),
             )
         return ResidualNet(
             rows=game.rows,

@@ -22,9 +22,10 @@ that knows nothing never looks beyond its first move."""
 _VISITS = 400  # where nobody says how many, nor how long
 _FEW_VISITS = 32  # too few to measure a speed by less
 _MANY_VISITS = 2_000  # with more of them PUCT is the stronger (docs/log.md)
-_SPEEDS = {"mosaic": 200_000}  # visits a second, about
+_SPEEDS = {"mosaic": 400_000}  # visits a second, about
 _SPEED = 2_000  # of others
 _NO_LIMIT = 2**31 - 1
+_DRAWS = {"ultimate": -0.9}  # what a draw is worth to the fast net that ships: against others it is worth the risk
 
 # What an exact solver may spend before the search, and after it: nodes for each visit, or a share of the seconds.
 _NODES_A_VISIT = 128
@@ -77,6 +78,7 @@ class NetPlayer:
         fast: int | None = None,
         average: int = 0,
         candidates: int = 1,
+        draw: float | None = None,
         solve: int = 500,
         threads: int = 1,
         temperature: float = 0.0,
@@ -92,10 +94,11 @@ class NetPlayer:
         and whose shares of visits are what a temperature draws by; without it, the one that suits.
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
-        the game is sure of: which moves are enough, and who wins. ``solve``: nodes that an exact solver may spend on a
-        leaf of the tree; above 0, where it may well know the rest, it is also asked before the search, and no move is
-        played that ends the game in a loss while there are others; for a player with a temperature, who means to err,
-        it is always 0.
+        the game is sure of: which moves are enough, and who wins. ``draw``: what a draw is worth to it; below 0 it
+        looks for more, and risks more; without it 0, but for the fast net that ships (docs/log.md). ``solve``: nodes
+        that an exact solver may spend on a leaf of the tree; above 0, where it may well know the rest, it is also asked
+        before the search, and no move is played that ends the game in a loss while there are others; for a player with
+        a temperature, who means to err, it is always 0.
         """
         if fast is None:
             fast = int(visits is None and seconds is not None and has_net(game, fast=True))
@@ -107,8 +110,14 @@ class NetPlayer:
         solve = solve if temperature == 0 else 0
         self._solves = solve > 0
         self._draw = Draw(temperature, seed)
+        ours = not path and fast
         path = path or str(shipped(game, fast=bool(fast)))
         self._evaluator = shared_evaluator(path, game, device, threads=threads)
+        can_price = self._inner is not None and not average
+        if draw is None:
+            draw = _DRAWS.get(game.name, 0.0) if ours and can_price else 0.0
+        elif draw and not can_price:
+            raise ValueError("draw needs a net that says how likely one is: on the CPU, without threads and average")
         if rule is None:
             speed = _SPEEDS.get(str(self._evaluator.info.settings.get("architecture")), _SPEED)
             likely = min(
@@ -138,6 +147,7 @@ class NetPlayer:
             leaves=leaves,
             transpositions=game.transposes,
             candidates=bool(candidates),
+            draw=draw,
             solve=solve,
             memory=memory,
         )
@@ -222,11 +232,15 @@ class NetPlayer:
             if (made := self._search.visits(0) - before) >= _FEW_VISITS:
                 self._speed = made / (time.perf_counter() - now)
 
+    @property
+    def _inner(self) -> _core.CpuNet | None:
+        """Its net as the core can ask it; None where it cannot."""
+        return getattr(self._evaluator, "core", None)
+
     def _answered(self) -> Iterator[None]:
         """The search until it stops: in the core, where the net is there too."""
-        core: _core.CpuNet | None = getattr(self._evaluator, "core", None)
-        if core is not None and not self._average:
-            yield from self._search.slices(core)
+        if self._inner is not None and not self._average:
+            yield from self._search.slices(self._inner)
             return
         for leaves in self._search:
             answer = (

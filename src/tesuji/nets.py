@@ -257,7 +257,7 @@ class Mosaic(nn.Module):
         order, off_board = policy_layout(game)
         if game.block != _SMALL or off_board or planes != 3:
             raise ValueError(
-                f"the architecture mosaic is for boards of small boards and the encoding mosaic, not for {game.name}"
+                f"the architecture mosaic is for boards of small boards and the encoding boards, not for {game.name}"
             )
         c, hidden, cells = settings.channels, settings.value_hidden, game.rows * game.cols
         boards = cells // _SMALL**2
@@ -265,10 +265,10 @@ class Mosaic(nn.Module):
         self.tell = nn.Conv2d(4 * c, c, 1)
         self.policy_inside = nn.Conv2d(4 * c, _SMALL**2, 1)
         self.hidden = nn.Linear(c * boards, hidden)
-        self.last = nn.Linear(hidden, hidden // 2)
-        self.policy = nn.Linear(hidden // 2, cells)
-        self.value = nn.Linear(hidden // 2, 3)
-        self.ownership = nn.Linear(hidden // 2, boards) if game.owned else None
+        self.policy = nn.Linear(hidden, cells)
+        self.last = nn.Linear(hidden, settings.value_channels)
+        self.value = nn.Linear(settings.value_channels, 3)
+        self.ownership = nn.Linear(settings.value_channels, boards) if game.owned else None
         # Of each cell: its small board among all, and its logit among those inside of all.
         grid = [divmod(cell, game.cols) for cell in range(cells)]
         board = [row // _SMALL * (game.cols // _SMALL) + col // _SMALL for row, col in grid]
@@ -284,9 +284,9 @@ class Mosaic(nn.Module):
     def forward(self, planes: Tensor) -> Answer:
         seen = F.relu(self.look(planes))
         x = F.relu(self.hidden(torch.flatten(F.relu(self.tell(seen)), 1)))
-        x = F.relu(self.last(x))
         inside = torch.index_select(torch.flatten(self.policy_inside(seen), 1), 1, cast(Tensor, self.inside))
         policy = torch.index_select(inside + self.policy(x), 1, cast(Tensor, self.order))
+        x = F.relu(self.last(x))
         ownership = None
         if self.ownership is not None:
             ownership = torch.index_select(self.ownership(x), 1, cast(Tensor, self.board))
@@ -370,7 +370,7 @@ PRESETS: dict[str, NetSettings] = {
     "small": NetSettings(channels=64, blocks=4),
     "medium": NetSettings(channels=64, blocks=6),
     "large": NetSettings(channels=128, blocks=10, pooling=3, value_hidden=128),
-    "mosaic": NetSettings(architecture="mosaic", channels=32, blocks=0, value_hidden=128),
+    "mosaic": NetSettings(architecture="mosaic", channels=64, blocks=0, value_channels=32, value_hidden=512),
     "dual16": NetSettings(architecture="dual16", channels=128, blocks=16),
     "conv3": NetSettings(architecture="conv3", channels=128, blocks=0),
     "zero": NetSettings(architecture="zero", channels=64, blocks=4),
@@ -491,7 +491,7 @@ def named(game: Game, name: str, encoding: str | None = None, **changes: Any) ->
 
 def encoding_for(game: Game, settings: NetSettings) -> str:
     """The planes that a net so built sees: ours, those of small boards, or, for a study's network, the study's."""
-    own = {"residual": "tesuji", "mosaic": "mosaic"}.get(settings.architecture, "paper")
+    own = {"residual": "tesuji", "mosaic": "boards"}.get(settings.architecture, "paper")
     return own if own in game.encodings else "tesuji"
 
 

@@ -50,6 +50,9 @@ class SearchSettings:
     """Whether it believes what the game is sure of. It looks only at the moves among which is a best one: in Dots and
     Boxes one of several that come to the same, in Gomoku the one that wins or that stops a five; a single one is
     followed unasked. And it takes the game's word for who wins: whole chains and loops, a win by fours."""
+    draw: float = 0.0
+    """What a draw is worth to who moves at the root, in [−1, 1]: below 0 it looks for more than a draw, and risks
+    more. Values have that price in them."""
     solve: int = 0
     """Nodes that an exact solver may spend on every leaf that it has a hope to settle; 0: nobody is asked."""
     memory: int = 1 << 30
@@ -69,6 +72,7 @@ class SearchSettings:
             "noise_weight": (0, 1),
             "noise_concentration": (1e-6, 1e6),
             "leaves": (1, 4096),
+            "draw": (-1, 1),
             "solve": (0, 2**31 - 1),
             "memory": (1 << 16, 1 << 44),
         }
