@@ -27,6 +27,14 @@ def test_whom_nobody_named_thinks_as_long_as_the_clock_lets_it() -> None:
             assert 0.8 < seconds_of(thinker, game.start()) < 15
 
 
+def test_a_fast_net_thinks_where_a_clock_is_the_limit() -> None:
+    game = tesuji.game("ultimate")
+    seen = {text: Thinker(game, text).think(game.start(), 0.5) for text in ("", "net:visits=100000")}
+    assert {name: thought.stop for name, thought in seen.items()} == {"": "seconds", "net:visits=100000": "seconds"}
+    assert sum(seen[""].visits.values()) > 5 * sum(seen["net:visits=100000"].visits.values())
+    assert seconds_of(Thinker(game), game.start()) < 15
+
+
 @pytest.mark.parametrize("text", ["mcts:visits=50", "alphabeta:depth=1", "random", "mcts:seconds=0.1"])
 def test_a_player_keeps_to_its_own_limits(text: str) -> None:
     game = tesuji.game("gomoku8")

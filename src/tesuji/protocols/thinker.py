@@ -7,7 +7,7 @@ from typing import cast
 from tesuji import players
 from tesuji._core import Game, State
 from tesuji.analysis import Analysis, best_player
-from tesuji.netplayer import NetPlayer
+from tesuji.netplayer import NetPlayer, has_net
 from tesuji.thought import Thought
 
 __all__ = ["Thinker"]
@@ -37,6 +37,9 @@ class Thinker:
         elif not self._searches:
             self._player = players.player(self.text, game, seed=seed)
         elif name == "net":
+            if not player and has_net(game, fast=True):  # the stronger by any clock, and so for a second without one
+                self._options |= {"fast": 1, "rule": "puct"}
+                self._usual = 1.0
             self._net = NetPlayer(game, **self._made | self._options)
         else:
             players.player(self.text, game)  # refuses options that cannot be
