@@ -95,10 +95,10 @@ def test_the_fast_net_puts_a_price_on_draws_and_others_do_not() -> None:
     state = game.random(3, 12)
     value = {
         text: tesuji.player(f"net:visits=30,{text}", game).think(state).value
-        for text in ("fast=1", "fast=1,draw=-0.9", "fast=1,draw=0", "fast=0", "fast=0,draw=0", "fast=0,draw=-0.9")
+        for text in ("fast=1", "fast=1,draw=-0.7", "fast=1,draw=0", "fast=0", "fast=0,draw=0", "fast=0,draw=-0.7")
     }
-    assert value["fast=1"] == value["fast=1,draw=-0.9"] != value["fast=1,draw=0"]
-    assert value["fast=0"] == value["fast=0,draw=0"] != value["fast=0,draw=-0.9"]
+    assert value["fast=1"] == value["fast=1,draw=-0.7"] != value["fast=1,draw=0"]
+    assert value["fast=0"] == value["fast=0,draw=0"] != value["fast=0,draw=-0.7"]
     tesuji.player("net:visits=2,fast=1,threads=2", game).think(state)
     for text in ("average=1", "threads=2"):
         with pytest.raises(ValueError, match="draw needs a net that says how likely one is: on the CPU, without thr"):

@@ -25,7 +25,7 @@ _MANY_VISITS = 2_000  # with more of them PUCT is the stronger (docs/log.md)
 _SPEEDS = {"mosaic": 400_000}  # visits a second, about
 _SPEED = 2_000  # of others
 _NO_LIMIT = 2**31 - 1
-_DRAWS = {"ultimate": -0.9}  # what a draw is worth to the fast net that ships: against others it is worth the risk
+_DRAWS = {"ultimate": -0.7}  # what a draw is worth to the fast net that ships: against others it is worth the risk
 
 # What an exact solver may spend before the search, and after it: nodes for each visit, or a share of the seconds.
 _NODES_A_VISIT = 128
