@@ -111,8 +111,9 @@ void searches(const AnyGame& game) {
       const Encoding& encoding = game.spec.encodings[0];
       std::vector<float> planes(static_cast<size_t>(leaves) * encoding.channels() * game.spec.grid.cells());
       outside.encode(encoding, planes.data());
-      const std::vector<float> logits(static_cast<size_t>(leaves) * game.spec.actions), values(leaves);
-      outside.deliver(logits.data(), values.data());
+      const std::vector<float> logits(static_cast<size_t>(leaves) * game.spec.actions);
+      const std::vector<Chances> chances(leaves);
+      outside.deliver(logits.data(), chances.data());
     }
     for (size_t i = 0; i < states.size(); ++i) {
       for (Forest* forest : {&inside, &outside}) {
