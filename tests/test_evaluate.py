@@ -38,7 +38,9 @@ def check_agreement(net: Net) -> None:
         row[state.legal()] = True
     for made in (OnnxEvaluator(net), TorchEvaluator(net, device="cpu")):
         theirs = made.answer(states)
-        assert np.allclose(theirs[0][legal], policy[legal], atol=1e-4)
+        # The kernel of small boards says nothing of moves that nobody may play.
+        judged = legal if net.encoding == "boards" else np.ones_like(legal)
+        assert np.allclose(theirs[0][judged], policy[judged], atol=1e-4)
         assert np.allclose(theirs[1], value, atol=1e-4)
         assert theirs[0].dtype == theirs[1].dtype == np.float32
 

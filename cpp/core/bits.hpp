@@ -28,6 +28,16 @@ inline int nth_bit(uint64_t word, int k) {
 #endif
 }
 
+/// A set of nine (a bit each) as a number of base three: twice another set's added, it names a board of 3 × 3 cells.
+inline constexpr auto kTernary = [] {
+  std::array<uint16_t, 512> numbers{};
+  for (unsigned set = 0; set < 512; ++set) {
+    int digit = 1;
+    for (int i = 0; i < 9; ++i, digit *= 3) numbers[set] = static_cast<uint16_t>(numbers[set] + (set >> i & 1) * digit);
+  }
+  return numbers;
+}();
+
 /// A subset of 0 … N−1. A plain value; loops over it run upwards.
 template <int N>
 struct Bits {

@@ -262,15 +262,6 @@ class Ultimate {
 
   static constexpr std::array<std::array<uint8_t, 3>, 8> kLines{
       {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}}};
-  /// A set of inner cells as a number of base three; twice the other player's added, it names a small board.
-  static constexpr auto kTernary = [] {
-    std::array<uint16_t, 512> numbers{};
-    for (unsigned s = 0; s < 512; ++s) {
-      int digit = 1;
-      for (int i = 0; i < 9; ++i, digit *= 3) numbers[s] = static_cast<uint16_t>(numbers[s] + (s >> i & 1) * digit);
-    }
-    return numbers;
-  }();
   static constexpr auto kLine = [] {
     std::array<bool, 512> line{};
     for (unsigned s = 0; s < 512; ++s) {

@@ -7,20 +7,6 @@
 
 namespace tesuji {
 
-namespace {
-
-/// A set of nine cells as a number of base three.
-constexpr auto kTernary = [] {
-  std::array<uint16_t, 512> numbers{};
-  for (unsigned set = 0; set < 512; ++set) {
-    int digit = 1;
-    for (int i = 0; i < 9; ++i, digit *= 3) numbers[set] = static_cast<uint16_t>(numbers[set] + (set >> i & 1) * digit);
-  }
-  return numbers;
-}();
-
-}  // namespace
-
 template <class At>
 MosaicNet::Dense::Dense(int inputs, int outputs, At at, std::span<const float> bias)
     : inputs(inputs), outputs(up_to(outputs, kColumns)), bias(bias.begin(), bias.end()) {

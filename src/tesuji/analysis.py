@@ -86,11 +86,10 @@ class Analysis:
         """Goes on with the same tree for so many more visits, or so many seconds: what it sees now."""
         players.check_ongoing(self._state)
         self._search.extend(0, visits=visits, seconds=seconds)
-        core = getattr(self._net, "core", None)
         if self._net is None:
             self._search.run("rollout", rollouts=self._rollouts)
-        elif core is not None:
-            self._search.run(core)
+        elif self._net.core is not None:
+            self._search.run(self._net.core)
         else:
             for leaves in self._search:
                 leaves.answer(*self._net.answer_planes(leaves.planes))

@@ -67,6 +67,10 @@ class Evaluator(Protocol):
     info: NetInfo
 
     @property
+    def core(self) -> CpuNet | None:
+        """The net as the core can ask it by itself; None where it cannot, or where several threads are to answer."""
+
+    @property
     def busy(self) -> float:
         """Seconds that the net was at work for lanes; on a CPU summed over their threads."""
 
@@ -263,7 +267,6 @@ class OnnxEvaluator:
 
     @property
     def core(self) -> CpuNet | None:
-        """The net as the core can ask it by itself; None where it cannot, or where several threads are to answer."""
         return self._own if self._crew is None else None
 
     @property
@@ -352,6 +355,8 @@ class TorchEvaluator:
 
     The device ``cpu`` runs the same code without graphs: for tests.
     """
+
+    core: CpuNet | None = None
 
     def __init__(
         self,

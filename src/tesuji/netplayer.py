@@ -113,7 +113,7 @@ class NetPlayer:
         ours = not path and fast
         path = path or str(shipped(game, fast=bool(fast)))
         self._evaluator = shared_evaluator(path, game, device, threads=threads)
-        can_price = self._inner is not None and not average
+        can_price = self._evaluator.core is not None and not average
         if draw is None:
             draw = _DRAWS.get(game.name, 0.0) if ours and can_price else 0.0
         elif draw and not can_price:
@@ -232,15 +232,10 @@ class NetPlayer:
             if (made := self._search.visits(0) - before) >= _FEW_VISITS:
                 self._speed = made / (time.perf_counter() - now)
 
-    @property
-    def _inner(self) -> _core.CpuNet | None:
-        """Its net as the core can ask it; None where it cannot."""
-        return getattr(self._evaluator, "core", None)
-
     def _answered(self) -> Iterator[None]:
         """The search until it stops: in the core, where the net is there too."""
-        if self._inner is not None and not self._average:
-            yield from self._search.slices(self._inner)
+        if self._evaluator.core is not None and not self._average:
+            yield from self._search.slices(self._evaluator.core)
             return
         for leaves in self._search:
             answer = (
