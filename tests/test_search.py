@@ -304,6 +304,30 @@ def test_values_lead_the_search() -> None:
         assert search.thoughts()[0].action == 4 * 8 + 4
 
 
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_position_is_worth_what_its_good_moves_are_worth(rule: str) -> None:
+    """A network that likes one cell alone. Gumbel looks at poor moves too, which say little of the position."""
+    game = tesuji.game("gomoku8")
+    cell = 4 * 8 + 4
+    search = tesuji.Search(game, [game.replay("a1 h8 a3")], visits=64, rule=rule, considered=16, seed=3)
+    for leaves in search:
+        own, other = leaves.planes[:, 0, 4, 4], leaves.planes[:, 1, 4, 4]
+        policy = np.zeros((leaves.count, game.actions), np.float32)
+        policy[:, cell] = 3  # so that it is among those considered
+        leaves.answer(policy, 0.8 * (own - other))
+    thought = search.thoughts()[0]
+    looked = [(line.value, line.visits, game.parse(line.moves[0])) for line in thought.lines if line.visits]
+    mean = np.average([value for value, _, _ in looked], weights=[visits for _, visits, _ in looked])
+    assert thought.value is not None
+    assert thought.action == cell
+    if rule == "puct":
+        assert thought.value == pytest.approx(mean, abs=0.03)  # the root's own answer is a visit too
+    else:
+        shares = [thought.policy.get(action, 0) for _, _, action in looked]
+        assert thought.value == pytest.approx(np.average([value for value, _, _ in looked], weights=shares), abs=1e-3)
+        assert thought.value < mean - 0.1  # Second moves; values are First's
+
+
 def test_priors_lead_a_search_of_one_visit() -> None:
     game = tesuji.game("go9")
     policy = np.zeros((1, 82), np.float32)

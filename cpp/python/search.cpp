@@ -214,7 +214,7 @@ void bind_search(nb::module_& m) {
             std::optional<int> proven, plies;
             if (root.bounds.proven()) proven = root.bounds.low;
             if (proven && root.plies < kFar) plies = root.plies;
-            return nb::make_tuple(root.visits, root.mean(), proven, plies, stop_name(s.stop()), s.tree().size(),
+            return nb::make_tuple(root.visits, s.root_value(), proven, plies, stop_name(s.stop()), s.tree().size(),
                                   s.tree().bytes());
           },
           "tree"_a, nb::sig("def root(self, tree: int) -> tuple[int, float, int | None, int | None, str, int, int]"),

@@ -389,7 +389,20 @@ int Search::played_action(double temperature, Random& random) const {
 
 double Search::root_value() const {
   const Node& root = tree_.node(Tree::kRoot);
-  return root.bounds.proven() ? root.bounds.low : root.mean();
+  if (root.bounds.proven()) return root.bounds.low;
+  if (settings_.choose.rule != Rule::gumbel || !root.expanded()) return root.mean();
+  // Gumbel's first rounds look at many moves that nobody would play: a mean over all visits makes too little of the
+  // position. What counts is what the policy that it recommends is worth, as far as it was looked at.
+  std::vector<float> improved;
+  improved_policy(tree_, Tree::kRoot, settings_.choose, tree_.priors(root), improved);
+  double sum = 0, whole = 0;
+  const auto edges = tree_.edges(root);
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i].visits == 0) continue;
+    sum += improved[i] * edges[i].value;
+    whole += improved[i];
+  }
+  return whole > 0 ? sum / whole : root.mean();
 }
 
 Result Search::proven() const {

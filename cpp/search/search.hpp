@@ -93,7 +93,7 @@ class Search {
   /// The move to play: the best; with a temperature, by chance in proportion to visits^(1/temperature), where no win is
   /// proven and something else than proven losses is there. Gumbel's chance lies in its noise: it plays the best.
   int played_action(double temperature, Random&) const;
-  /// For First.
+  /// What the position is worth, for First: the mean over visits; after Gumbel, of the moves that it recommends.
   double root_value() const;
   /// The result, where the search has proven it.
   Result proven() const;
