@@ -251,6 +251,7 @@ def _draw(axes: Any, iterations: Sequence[Mapping[str, Any]], name: str) -> None
     words = {"untrained": "paper: above 50% becomes best"}.get(name, f"paper: {PAPER.get(name)}")
     axes.axhline(50, color="black", linestyle=":", label=words)
     axes.set_ylim(-5, 105)
+    axes.set_xticks(places)
     axes.set_xlabel("iteration")
     axes.set_ylabel("score, %")
 
