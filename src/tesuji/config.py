@@ -119,7 +119,7 @@ class RunSettings:
     anchors: tuple[str, ...] = ("random", "mcts:visits=1000")
     """Players to be measured against. The first is the zero of the ratings."""
     encoding: str = "tesuji"
-    """The planes that the network sees: tesuji; paper where the game's study has its own; mosaic of small boards."""
+    """The planes that the network sees: tesuji; paper where the game's study has its own; boards of small boards."""
     device: str = "auto"
     """auto, cpu or cuda."""
     kernel: Literal["auto", "fused", "compiled", "torch", "onnx"] = "auto"

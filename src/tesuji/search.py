@@ -224,7 +224,7 @@ class Search:
         return Thought(
             action=best[0],
             move=text(best[0]),
-            value=float(proven) if proven is not None else value,
+            value=value,
             visits={action: seen for action, seen, *_ in moves},
             lines=lines,
             proven=proven,
