@@ -5,7 +5,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../core/memory.hpp"
+
 namespace tesuji {
+
+namespace {
+
+constexpr size_t kFetched = 256;  // bytes of a row that are asked for; the processor sees what is wanted then
+
+}  // namespace
 
 template <class At>
 MosaicNet::Dense::Dense(int inputs, int outputs, At at, std::span<const float> bias)
@@ -112,20 +120,29 @@ void MosaicNet::answer_tiles(TileAt tile_at, int count, float* policy, Chances* 
   const int units = shape_.hidden, tiles = shape_.tiles();
   thread_local std::vector<Line> hidden, last;
   thread_local std::vector<uint16_t> places;
-  thread_local std::vector<const float*> rows;
-  thread_local std::vector<int> open;
+  thread_local std::vector<const float*> rows, next_rows;
+  thread_local std::vector<int> open, next_open;
   hidden.resize(units / kColumns);
   last.resize(last_.outputs / kColumns);
   places.resize(units);
   rows.resize(tiles);
-  float *seen = hidden[0].numbers.data(), *judged = last[0].numbers.data();
-  for (int board = 0; board < count; ++board, policy += actions()) {
-    open.clear();
+  next_rows.resize(tiles);
+  // Rows lie anywhere in many megabytes: those of the next board are under way while this one is at work.
+  const auto look_up = [&](int board) {
+    next_open.clear();
     for (int tile = 0; tile < tiles; ++tile) {
       const Tile found = tile_at(board, tile);
-      rows[tile] = row(tile, found);
-      if (found.open) open.push_back(tile);
+      next_rows[tile] = row(tile, found);
+      prefetch(next_rows[tile], kFetched);
+      if (found.open) next_open.push_back(tile);
     }
+  };
+  float *seen = hidden[0].numbers.data(), *judged = last[0].numbers.data();
+  if (count > 0) look_up(0);
+  for (int board = 0; board < count; ++board, policy += actions()) {
+    std::swap(rows, next_rows);
+    std::swap(open, next_open);
+    if (board + 1 < count) look_up(board + 1);
     const int active = add_rows(hidden_bias_.data(), rows.data(), tiles, units, seen, places.data());
     const std::span<const uint16_t> positive(places.data(), active);
     std::array<float, kColumns> out;

@@ -38,8 +38,15 @@ const std::map<std::string, Knowledge, std::less<>>& solvers() {
 }
 
 const Knowledge* knowledge(const AnyState& state) {
-  const auto found = solvers().find(state.spec().name);
-  return found == solvers().end() ? nullptr : &found->second;
+  // A search asks for every leaf, and is about one game.
+  thread_local const AnyGame* last = nullptr;
+  thread_local const Knowledge* known = nullptr;
+  if (last != &state.game()) {
+    last = &state.game();
+    const auto found = solvers().find(last->spec.name);
+    known = found == solvers().end() ? nullptr : &found->second;
+  }
+  return known;
 }
 
 }  // namespace

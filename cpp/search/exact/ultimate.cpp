@@ -168,14 +168,28 @@ class UltimateSolver {
 int board_of(int cell) { return cell / 27 * 3 + cell % 9 / 3; }
 int inner_of(int cell) { return cell / 9 % 3 * 3 + cell % 3; }
 
+/// A state as its small boards show it: own marks, the other's (all cells of a board that is won), boards to play in.
+struct Boards {
+  std::array<Bits<81>, 3> planes;
+
+  explicit Boards(const AnyState& state) {
+    static_assert(sizeof planes == 6 * sizeof(uint64_t));
+    state.encode_packed(state.spec().encodings.back(), planes[0].words.data());
+  }
+  int free() const {
+    const auto &own = planes[0].words, &others = planes[1].words;
+    return 81 - std::popcount(own[0] | others[0]) - std::popcount(own[1] | others[1]);
+  }
+};
+
 UltimateSolver::Position position_of(const AnyState& state) {
-  const int mover = state.to_play();
+  const Boards boards(state);
   UltimateSolver::Position root;
-  for (int cell = 0; cell < 81; ++cell) {
-    const char glyph = state.game().glyph(state.get(), cell);
-    if (glyph != 'X' && glyph != 'O') continue;
-    auto& marks = root.marks[(glyph == 'O') != mover][board_of(cell)];
-    marks = static_cast<uint16_t>(marks | 1u << inner_of(cell));
+  for (int side = 0; side < 2; ++side) {
+    boards.planes[side].each([&](int cell) {
+      auto& marks = root.marks[side][board_of(cell)];
+      marks = static_cast<uint16_t>(marks | 1u << inner_of(cell));
+    });
   }
   for (int board = 0; board < 9; ++board) {
     for (int side = 0; side < 2; ++side) {
@@ -184,11 +198,10 @@ UltimateSolver::Position position_of(const AnyState& state) {
     if (root.free(board) == 0 && !(root.decided() >> board & 1))
       root.drawn = static_cast<uint16_t>(root.drawn | 1u << board);
   }
-  // Where the last move sends the mover shows in his moves.
-  const auto legal = state.legal();
-  const int board = board_of(legal.front());
-  const bool sent = std::all_of(legal.begin(), legal.end(), [&](int cell) { return board_of(cell) == board; });
-  root.target = static_cast<int8_t>(sent ? board : kAnywhere);
+  const unsigned open = kFull & ~root.decided();
+  unsigned sent = 0;
+  boards.planes[2].each([&](int cell) { sent |= 1u << board_of(cell); });
+  root.target = static_cast<int8_t>(sent == open ? kAnywhere : std::countr_zero(sent));
   return root;
 }
 
@@ -213,9 +226,13 @@ int settle_ultimate(const AnyState& state, Budget& budget) {
 
 /// By free cells of boards that are not decided: fitted to games between networks, where it is off by a factor of four.
 double ultimate_effort(const AnyState& state) {
-  int free = 0;
-  for (int cell = 0; cell < 81; ++cell) free += state.game().glyph(state.get(), cell) == '.';
-  return std::exp2(1 + 0.58 * free);
+  static const auto kEfforts = [] {
+    std::array<double, 82> efforts;
+    for (size_t free = 0; free < efforts.size(); ++free)
+      efforts[free] = std::exp2(1 + 0.58 * static_cast<double>(free));
+    return efforts;
+  }();
+  return kEfforts[Boards(state).free()];
 }
 
 }  // namespace tesuji::exact
