@@ -442,3 +442,42 @@ def test_the_value_to_learn_mixes_result_and_search():
     assert (mixed.max(1) >= 0.5 - 1e-6).all()
     with pytest.raises(ValueError, match="value_mix is 2: give a number from 0 to 1"):
         Window(tesuji.game("gomoku6x4"), value_mix=2)
+
+
+@pytest.mark.parametrize(("mix", "plies"), [(1.0, 1.0), (1.0, 6.0), (0.5, 4.0)])
+def test_the_searches_from_a_position_on_are_averaged_up_to_the_outcome(mix, plies):
+    game = tesuji.game("ultimate")
+    frames = selfplay("ultimate", visits=6, value=0.3, full_share=0.7, fast_visits=3, opening_share=0.5).play(
+        positions=1500
+    )
+    found = records("ultimate", frames)
+    assert {record["result"] for record in found} == {-1, 0, 1}
+    wanted = {}
+    for record in found:
+        mean, end = float(record["result"]), record["result"]
+        targets = []
+        looked = list(zip(record["visits"], record["values"], record["proven"], record["policies"], strict=True))
+        for visits, value, proven, policy in reversed(looked):
+            if proven is not None:
+                mean, end = float(proven), proven
+            elif visits:
+                mean = value / plies + (1 - 1 / plies) * mean
+            share = 0 if proven is not None else mix  # what is proven needs no search
+            draw = 1 - abs(mean) if end == 0 else 0
+            searched = np.array([1 - draw + mean, 2 * draw, 1 - draw - mean]) / 2
+            targets.append((1 - share) * np.eye(3)[1 - end] + share * searched if policy else None)
+        for s in range(game.symmetries):
+            carried, state = game.permutation(s), game.start()
+            for action, target in zip(record["actions"], reversed(targets), strict=True):
+                if target is not None:
+                    wdl = target if state.to_play == 0 else target[::-1]
+                    wanted.setdefault(state.packed().tobytes(), []).append(wdl)
+                state = state.play(int(carried[action]))
+    window = Window(game, value_mix=mix, value_plies=plies)
+    window.append(frames)
+    batch = window.sample(300, 3)
+    for planes, wdl in zip(batch.planes, batch.wdl, strict=True):
+        assert any(np.allclose(wdl, target, atol=1e-5) for target in wanted[planes.tobytes()])
+    assert (batch.wdl[:, 1] > 0).any()
+    with pytest.raises(ValueError, match="value_plies is 0: give a number from 1 to 1000"):
+        Window(game, value_plies=0)

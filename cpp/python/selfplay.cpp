@@ -182,11 +182,11 @@ void bind_selfplay(nb::module_& m) {
   nb::class_<PyWindow>(m, "Window", "The records to learn from: `tesuji.replay.Window` is built on it.")
       .def(
           "__init__",
-          [](PyWindow* self, const PyGame& game, nb::handle encoding, double value_mix) {
-            new (self) PyWindow{game, Window(*game.table, game.encoding(encoding), value_mix)};
+          [](PyWindow* self, const PyGame& game, nb::handle encoding, double value_mix, double value_plies) {
+            new (self) PyWindow{game, Window(*game.table, game.encoding(encoding), value_mix, value_plies)};
           },
-          "game"_a, "encoding"_a, "value_mix"_a,
-          nb::sig("def __init__(self, game: Game, encoding: str, value_mix: float) -> None"))
+          "game"_a, "encoding"_a, "value_mix"_a, "value_plies"_a,
+          nb::sig("def __init__(self, game: Game, encoding: str, value_mix: float, value_plies: float) -> None"))
       .def_prop_ro("games", [](const PyWindow& w) { return w.window.games(); })
       .def_prop_ro("positions", [](const PyWindow& w) { return w.window.positions(); })
       .def_prop_ro(

@@ -1,11 +1,16 @@
 #include "samples.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tesuji {
 
-Window::Window(const AnyGame& game, const Encoding& encoding, double value_mix)
-    : game_(&game), encoding_(&encoding), value_mix_(value_mix), carried_(count(game.spec.symmetry)) {
+Window::Window(const AnyGame& game, const Encoding& encoding, double value_mix, double value_plies)
+    : game_(&game),
+      encoding_(&encoding),
+      value_mix_(value_mix),
+      value_plies_(value_plies),
+      carried_(count(game.spec.symmetry)) {
   for (int s = 0; s < count(game.spec.symmetry); ++s) {
     for (int action = 0; action < game.spec.actions; ++action) {
       carried_[s].push_back(static_cast<uint16_t>(game.spec.carry(s, action)));
@@ -63,18 +68,29 @@ std::string Window::decode(const Record& record, Played& p) const {
         if (!is_legal(choice.first)) return "a search in it chose an illegal move";
         p.policies.push_back(choice);
       }
-      p.positions.push_back({static_cast<uint16_t>(p.actions.size()), ply.value, ply.proven != Result::ongoing,
-                             Result::ongoing, begin, static_cast<uint32_t>(p.policies.size())});
+      p.positions.push_back({static_cast<uint16_t>(p.actions.size()), 0, ply.proven != Result::ongoing, Result::ongoing,
+                             begin, static_cast<uint32_t>(p.policies.size())});
     }
     p.actions.push_back(ply.action);
     game_->play(state.get(), ply.action);
   }
-  // A position is worth what was proven first at or after it; else what the game came to.
+  // A position is worth what was proven first at or after it; else what the game came to. Later searches see what this
+  // one could not, each with an error of its own: a mean over them is nearer to the truth than one of them, and far
+  // less a matter of chance than the outcome.
   Result outcome = record.result;
+  auto value = static_cast<double>(outcome);
   auto position = p.positions.rbegin();
   for (auto ply = record.plies.rbegin(); ply != record.plies.rend(); ++ply) {
-    if (ply->proven != Result::ongoing) outcome = ply->proven;
-    if (!ply->policy.empty()) position++->outcome = outcome;
+    if (ply->proven != Result::ongoing) {
+      outcome = ply->proven;
+      value = static_cast<double>(outcome);
+    } else if (ply->visits > 0) {
+      value += (ply->value - value) / value_plies_;
+    }
+    if (ply->policy.empty()) continue;
+    position->outcome = outcome;
+    position->value = static_cast<float>(value);
+    ++position;
   }
   if (p.played_out) {
     if (state.result() != record.result) return "it ends otherwise than it says";
@@ -140,9 +156,11 @@ void Window::write(const Played& played, const Position& position, int symmetry,
   const int result = side * static_cast<int>(position.outcome);
   const auto mix = static_cast<float>(position.proven ? 0 : value_mix_);
   const float value = static_cast<float>(side) * position.value;
-  wdl[0] = (1 - mix) * (result > 0) + mix * (1 + value) / 2;
-  wdl[1] = (1 - mix) * (result == 0);
-  wdl[2] = (1 - mix) * (result < 0) + mix * (1 - value) / 2;
+  // Searches do not tell a draw from even chances: of what they leave open all is a draw where the game was drawn.
+  const float draw = result == 0 ? 1 - std::abs(value) : 0;
+  wdl[0] = (1 - mix) * (result > 0) + mix * (1 - draw + value) / 2;
+  wdl[1] = (1 - mix) * (result == 0) + mix * draw;
+  wdl[2] = (1 - mix) * (result < 0) + mix * (1 - draw - value) / 2;
 
   out.score[row] = static_cast<float>(side) * played.score;
   out.aux_weight[row] = played.played_out;

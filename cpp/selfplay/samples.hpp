@@ -22,8 +22,10 @@ struct BatchArrays {
 /// The records to learn from, the newest ones; it holds them in memory, decoded.
 class Window {
  public:
-  /// `value_mix`: the share of the search's own value in the value to learn; the rest is the outcome.
-  Window(const AnyGame&, const Encoding&, double value_mix);
+  /// `value_mix`: the share of what the searches said in the value to learn; the rest is the outcome. That is a mean
+  /// over the searches from the position on, `value_plies` of them on average (1: its own alone), each later one
+  /// counting less by the same factor; after the last of them stands the outcome.
+  Window(const AnyGame&, const Encoding&, double value_mix, double value_plies);
 
   /// Adds records. One that does not replay by the rules throws a sentence, and nothing is added.
   void append(std::span<const uint8_t> frames, Crew&);
@@ -46,7 +48,7 @@ class Window {
  private:
   struct Position {
     uint16_t ply;
-    float value;  // what the search said, for First
+    float value;  // what the searches from here on said, for First
     bool proven;
     Result outcome;               // what was proven first from here on, or else came of the game
     uint32_t policy, policy_end;  // its part of `policies`
@@ -65,7 +67,7 @@ class Window {
 
   const AnyGame* game_;
   const Encoding* encoding_;
-  double value_mix_;
+  double value_mix_, value_plies_;
   std::vector<std::vector<uint16_t>> carried_;  // [symmetries][actions]: where each carries an action
   std::deque<Played> played_;
   int64_t begin_ = 0, end_ = 0;  // numbers of positions

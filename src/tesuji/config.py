@@ -71,7 +71,9 @@ class ReplaySettings:
     ratio: float = 4.0
     """Samples trained per position made."""
     value_mix: float = 0.0
-    """Share of the search's own value in the value to learn; the rest is the game's result."""
+    """Share of what the searches said in the value to learn; the rest is the game's result."""
+    value_plies: float = 1.0
+    """Over how many plies from the position on, on average, later ones less; 1: its own search alone."""
 
     def __post_init__(self) -> None:
         check_numbers(
@@ -82,6 +84,7 @@ class ReplaySettings:
                 "window_max": (1, 10**10),
                 "ratio": (0, 1000),
                 "value_mix": (0, 1),
+                "value_plies": (1, 1000),
             },
         )
 

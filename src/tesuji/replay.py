@@ -48,13 +48,26 @@ class Batch:
 class Window:
     """The newest games, from which positions are drawn, each seen through a random symmetry."""
 
-    def __init__(self, game: Game, encoding: str = "tesuji", *, value_mix: float = 0.0, threads: int = 1) -> None:
-        """``value_mix``: the share of the search's own value in the value to learn; the rest is the result."""
+    def __init__(
+        self,
+        game: Game,
+        encoding: str = "tesuji",
+        *,
+        value_mix: float = 0.0,
+        value_plies: float = 1.0,
+        threads: int = 1,
+    ) -> None:
+        """``value_mix``: the share of what the searches said in the value to learn; the rest is the result.
+
+        ``value_plies``: over how many plies from the position on, on average; 1: its own search alone.
+        """
         if not 0 <= value_mix <= 1:
             raise ValueError(f"value_mix is {value_mix:g}: give a number from 0 to 1")
+        if not 1 <= value_plies <= 1000:
+            raise ValueError(f"value_plies is {value_plies:g}: give a number from 1 to 1000")
         self.game = game
         self.encoding = encoding
-        self._window = _core.Window(game, encoding, value_mix)
+        self._window = _core.Window(game, encoding, value_mix, value_plies)
         self._crew = _core.Crew(threads)
 
     @property

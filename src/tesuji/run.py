@@ -468,7 +468,13 @@ class _Session:
         self._games = _Games(self._folder)
         for note in self._games.notes:
             watch("note", {"text": note})
-        self._window = Window(self._game, c.run.encoding, value_mix=c.replay.value_mix, threads=cores())
+        self._window = Window(
+            self._game,
+            c.run.encoding,
+            value_mix=c.replay.value_mix,
+            value_plies=c.replay.value_plies,
+            threads=cores(),
+        )
         size = c.replay.window(self._games.positions)
         for frames in self._games.newest(size):
             self._window.append(frames)
