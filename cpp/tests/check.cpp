@@ -170,7 +170,7 @@ void plays_itself(const AnyGame& game) {
     selfplay.begin_step(logits.data(), values.data(), planes.data());
     selfplay.end_step();
   }
-  Window window(game, encoding, 0.5);
+  Window window(game, encoding, 0.5, 3);
   window.append(selfplay.take(), *crew);
   const size_t n = 40, cells = game.spec.grid.cells();
   std::vector<uint64_t> rows(n * encoding.packed_words());
