@@ -170,23 +170,18 @@ int inner_of(int cell) { return cell / 9 % 3 * 3 + cell % 3; }
 
 /// A state as its small boards show it: own marks, the other's (all cells of a board that is won), boards to play in.
 struct Boards {
-  std::array<Bits<81>, 3> planes;
+  std::array<uint64_t, 3 * Bits<81>::kWords> words;
 
-  explicit Boards(const AnyState& state) {
-    static_assert(sizeof planes == 6 * sizeof(uint64_t));
-    state.encode_packed(state.spec().encodings.back(), planes[0].words.data());
-  }
-  int free() const {
-    const auto &own = planes[0].words, &others = planes[1].words;
-    return 81 - std::popcount(own[0] | others[0]) - std::popcount(own[1] | others[1]);
-  }
+  explicit Boards(const AnyState& state) { state.encode_packed(state.spec().encodings.back(), words.data()); }
+  Bits<81> plane(int i) const { return {{words[2 * i], words[2 * i + 1]}}; }
+  int free() const { return 81 - std::popcount(words[0] | words[2]) - std::popcount(words[1] | words[3]); }
 };
 
 UltimateSolver::Position position_of(const AnyState& state) {
   const Boards boards(state);
   UltimateSolver::Position root;
   for (int side = 0; side < 2; ++side) {
-    boards.planes[side].each([&](int cell) {
+    boards.plane(side).each([&](int cell) {
       auto& marks = root.marks[side][board_of(cell)];
       marks = static_cast<uint16_t>(marks | 1u << inner_of(cell));
     });
@@ -200,7 +195,7 @@ UltimateSolver::Position position_of(const AnyState& state) {
   }
   const unsigned open = kFull & ~root.decided();
   unsigned sent = 0;
-  boards.planes[2].each([&](int cell) { sent |= 1u << board_of(cell); });
+  boards.plane(2).each([&](int cell) { sent |= 1u << board_of(cell); });
   root.target = static_cast<int8_t>(sent == open ? kAnywhere : std::countr_zero(sent));
   return root;
 }
