@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tesuji
@@ -149,6 +150,19 @@ def test_a_run_may_begin_with_a_net_of_another(learned: Path, tmp_path: Path) ->
         small(tmp_path / "c", f"run.start={net}", "net.blocks=2").learn(steps=1)
     with pytest.raises(ValueError, match="cannot be read"):
         small(tmp_path / "d", "run.start=nowhere.safetensors").learn(steps=1)
+
+
+def test_a_run_may_begin_with_a_net_that_plays(learned: Path, tmp_path: Path) -> None:
+    """An ONNX file, of which its norms are folded in, is as good."""
+    net = Folder(learned).net(20, ".onnx")
+    small(tmp_path / "a", f"run.start={net}").learn(steps=1)
+    game = tesuji.game("dots2")
+    planes = torch.from_numpy(np.stack([game.random(seed, plies=seed % 12).planes() for seed in range(24)]))
+    with torch.no_grad():
+        before, after = (load(Folder(path).net(steps))(planes) for path, steps in ((learned, 20), (tmp_path / "a", 1)))
+    assert (after.policy - before.policy).abs().max() < 0.2
+    with pytest.raises(ValueError, match="is a net of another build"):
+        small(tmp_path / "b", f"run.start={net}", "net.blocks=2").learn(steps=1)
 
 
 def test_the_ratio_is_kept_over_resumes(begun: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tesuji._core import CpuNet, Game, MosaicNet, ResidualNet
 from tesuji.netinfo import NetInfo, policy_layout
 
-__all__ = ["fast_net"]
+__all__ = ["fast_net", "weights_of"]
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +26,7 @@ def fast_net(content: bytes, info: NetInfo, game: Game) -> CpuNet | str:
     if architecture not in ("residual", "mosaic") or settings.get("pooling"):
         return "it takes the architectures residual, without pooling, and mosaic"
     try:
-        weights = _weights(memoryview(content))
+        weights = weights_of(memoryview(content))
         order, off_board = policy_layout(game)
 
         def of(names: Iterable[str]) -> list[Floats]:
@@ -114,8 +114,8 @@ _GRAPH, _INITIALIZER, _TYPE, _NAME, _RAW = 7, 5, 2, 8, 9  # of ModelProto, Graph
 _TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("<f4"), 10: np.dtype("<f2")}
 
 
-def _weights(model: memoryview) -> dict[str, Floats]:
-    """All weights by their names, as long lists of 32 bits."""
+def weights_of(model: memoryview) -> dict[str, Floats]:
+    """All weights of a file that ``onnxfile`` wrote, by their names, as long lists of 32 bits."""
     found: dict[str, Floats] = {}
     for field, graph in _fields(model):
         for part, tensor in _fields(graph) if field == _GRAPH else ():

@@ -1,6 +1,7 @@
 """Nets as ONNX files. The graph is read off the net's own `forward` by torch.fx: what a net does is written once.
 
-Only the few operations that our architectures use are known here; another one is refused by its name.
+Only the few operations that our architectures use are known here; another one is refused by its name. A file that was
+written here can be read back, to learn on from a net of which nothing else is left.
 """
 
 import logging
@@ -15,12 +16,15 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from torch import fx, nn
+from torch import Tensor, fx, nn
 from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 
-from tesuji.nets import Answer, Net
+from tesuji._core import Game
+from tesuji.fastnet import weights_of
+from tesuji.netinfo import NetInfo
+from tesuji.nets import Answer, ConvNorm, Net, NetSettings
 
-__all__ = ["write"]
+__all__ = ["read", "write"]
 
 _OPSET = 17
 _IR_VERSION = 8
@@ -36,6 +40,75 @@ def write(net: Net, precision: Literal["fp32", "fp16", "int8"]) -> bytes:
     helper.set_model_props(model, net.info.to_metadata())
     content: bytes = model.SerializeToString()
     return content
+
+
+def read(path: Path | str, game: Game | None = None) -> Net:
+    """The net of a file that ``write`` wrote, but in 8 bits. Its norms, which were folded into the convolutions before
+    them, are set up anew by what the convolutions give on positions of random games."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as trouble:
+        raise ValueError(f"{path} cannot be read: {trouble.strerror or 'there is no such file'}") from None
+    try:
+        model = onnx.load_from_string(content)
+    except Exception:  # protobuf's own, which has no public name
+        raise ValueError(f"{path} is no net of Tesuji, or is damaged") from None
+    info = NetInfo.from_metadata({entry.key: entry.value for entry in model.metadata_props}, path)
+    net = Net(info.check(path, game), NetSettings(**info.settings), info.encoding)
+    plain = net.folded()
+    weights = weights_of(memoryview(content))
+    with torch.no_grad():
+        for name, parameter in plain.named_parameters():
+            found = weights.get(_name_of(name))
+            if found is None and name.endswith("spread.weight"):
+                continue  # not learned, and the same in all nets
+            if found is None or found.size != parameter.numel():
+                raise ValueError(f"{path} does not hold the weights {name}: a file in 8 bits is for playing alone")
+            parameter.copy_(torch.from_numpy(found.copy()).reshape(parameter.shape))
+    _unfold(plain, net)
+    net.step, net.extra = info.step, info.extra
+    return net.eval()
+
+
+def _name_of(parameter: str) -> str:
+    """As torch.fx names the layer, and ``write`` its weights."""
+    layer, _, kind = parameter.rpartition(".")
+    return f"{layer.replace('.', '_')}.{kind}"
+
+
+def _unfold(plain: Net, net: Net) -> None:
+    """Gives `net` the weights of `plain`, which has no norms; `net` computes the same, and learns as usual."""
+    given: dict[str, tuple[Tensor, Tensor]] = {}  # by convolution: mean and variance of what it gives, without bias
+
+    def see(name: str, layer: ConvNorm, output: Tensor) -> None:
+        assert layer.conv.bias is not None
+        bare = output - layer.conv.bias[:, None, None]
+        given[name] = bare.mean(dim=(0, 2, 3)), bare.var(dim=(0, 2, 3), unbiased=False)
+
+    layers = {name: layer for name, layer in plain.named_modules() if isinstance(layer, ConvNorm)}
+    hooks = [
+        layer.conv.register_forward_hook(lambda _, __, output, name=name, layer=layer: see(name, layer, output))
+        for name, layer in layers.items()
+    ]
+    with torch.no_grad():
+        plain(torch.from_numpy(_positions(plain)))
+        for hook in hooks:
+            hook.remove()
+        weights = plain.state_dict()
+        for name, parameter in net.named_parameters():
+            if name in weights:
+                parameter.copy_(weights[name])
+        for name, layer in net.named_modules():
+            if isinstance(layer, ConvNorm) and layer.norm is not None:
+                mean, variance = given[name]
+                bias = layers[name].conv.bias
+                assert bias is not None
+                assert layer.norm.running_mean is not None
+                assert layer.norm.running_var is not None
+                layer.norm.running_mean.copy_(mean)
+                layer.norm.running_var.copy_(variance)
+                layer.norm.weight.copy_(torch.sqrt(variance + layer.norm.eps))
+                layer.norm.bias.copy_(bias + mean)
 
 
 class _Graph:

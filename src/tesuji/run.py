@@ -651,10 +651,16 @@ class _Session:
         self._watch("saved", self._now())
 
     def _first_net(self, path: Path) -> "Net":
-        """The net of another run, of the same build, with no steps behind it."""
+        """The net of another run, or one that ships, of the same build; with no steps behind it."""
         from tesuji import nets
 
-        c, net = self._config, nets.load(path, self._game)
+        c = self._config
+        if path.suffix == ".onnx":
+            from tesuji import onnxfile
+
+            net = onnxfile.read(path, self._game)
+        else:
+            net = nets.load(path, self._game)
         if net.settings != c.net or net.encoding != c.run.encoding:
             raise ValueError(
                 f"{path} is a net of another build ({net.describe()}): give this run the same net.* settings"
