@@ -652,6 +652,11 @@ def test_matches_that_cannot_be_spread(machines: Machines, tmp_path: Path) -> No
         cluster.match("random", "random", game="dots2", games=2, workers=0)
 
 
+def test_who_learns_from_another_run_needs_no_cluster(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="plays no games: use `tesuji train`"):
+        cluster.learn(small(tmp_path / "pupil", "run.teacher=elsewhere"), steps=1)
+
+
 # ── Kinds ──
 
 

@@ -6,9 +6,11 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from tesuji import cli, config, run, watch
+from tesuji import cli, config, run, source, watch
 from tesuji.nets import load
 from tesuji.replay import Window
 from tesuji.run import Folder, Run, ratings
@@ -163,6 +165,64 @@ def test_a_run_may_begin_with_a_net_that_plays(learned: Path, tmp_path: Path) ->
     assert (after.policy - before.policy).abs().max() < 0.2
     with pytest.raises(ValueError, match="is a net of another build"):
         small(tmp_path / "b", f"run.start={net}", "net.blocks=2").learn(steps=1)
+
+
+# ── Teachers ──
+
+
+def pupil(path: Path, teacher: Path, *changes: str) -> Run:
+    return small(path, f"run.teacher={teacher}", "net.channels=8", *changes)
+
+
+def test_a_pupil_learns_the_games_of_its_teacher(learned: Path, tmp_path: Path) -> None:
+    """All of them, in their order, each once, by another net; then it ends."""
+    events: list[tuple[str, Mapping[str, Any]]] = []
+    facts = pupil(tmp_path / "p", learned).learn(minutes=5, watch=telling(events))
+    assert frames_on_disk(tmp_path / "p") == frames_on_disk(learned)
+    assert {"text": f"all games of {learned} are learned"} in [facts for event, facts in events if event == "note"]
+    assert facts["steps"] == facts["positions"] // 16
+    assert Folder(tmp_path / "p").nets()[-1] == facts["steps"]
+    again = Run(tmp_path / "p").learn(minutes=5)  # there is nothing more
+    assert (again["games"], again["steps"]) == (facts["games"], facts["steps"])
+
+
+def test_a_pupil_follows_a_teacher_at_work(learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes some games at a time, waits for more, goes on where it stopped, and leaves torn ones alone."""
+    monkeypatch.setattr(source, "_CHUNK", 2000)
+    whole = frames_on_disk(learned)
+    teacher = tmp_path / "teacher"
+    shutil.copytree(learned, teacher)
+    file = next((teacher / "games").glob("*.rec"))
+    half = _core.scan_frames(whole[: len(whole) // 2])[0]
+    file.write_bytes(whole[: half + 5])  # the sixth byte of a game is on its way
+    facts = pupil(tmp_path / "p", teacher).learn(rounds=2)
+    taken = frames_on_disk(tmp_path / "p")
+    assert whole.startswith(taken)
+    assert 0 < len(taken) < half
+    waiting = threading.Timer(1.0, lambda: file.write_bytes(whole))
+    with Folder(teacher).locked():  # somebody learns there
+        waiting.start()
+        more = Run(tmp_path / "p").learn(steps=facts["steps"])
+    waiting.join()
+    assert more["steps"] == 2 * facts["steps"]
+    assert more["positions"] > facts["positions"]
+    Run(tmp_path / "p").learn(minutes=5)
+    assert frames_on_disk(tmp_path / "p") == whole
+
+
+def test_a_teacher_must_be_there(learned: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no run in"):
+        pupil(tmp_path / "p", tmp_path / "nobody").learn(steps=1)
+    pupil(tmp_path / "q", learned).learn(rounds=1)
+    with pytest.raises(ValueError, match=r"run.teacher cannot be changed in a run that has begun"):
+        Run(tmp_path / "q", changes=[f"run.teacher={tmp_path}"])
+    teacher = tmp_path / "teacher"
+    shutil.copytree(learned, teacher)
+    pupil(tmp_path / "r", teacher).learn(rounds=1)
+    for file in (teacher / "games").glob("*.rec"):
+        file.write_bytes(b"")
+    with pytest.raises(ValueError, match="has fewer games than were learned from it"):
+        Run(tmp_path / "r").learn(rounds=1)
 
 
 def test_the_ratio_is_kept_over_resumes(begun: Path) -> None:

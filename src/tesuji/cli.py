@@ -585,7 +585,12 @@ Minutes = Annotated[float | None, typer.Option(help="How long; without it, what 
 Changes = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting, such as train.rate=0.002.")
 ]
-Start = Annotated[Path | None, typer.Option(metavar="NET", help="Begin with the weights of this net (.safetensors).")]
+Start = Annotated[
+    Path | None, typer.Option(metavar="NET", help="Begin with the weights of this net (.safetensors or .onnx).")
+]
+Teacher = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Learn from the games of this run instead of playing any.")
+]
 LearningSeed = Annotated[int | None, typer.Option(help="Another seed learns from other games.")]
 Learn = Callable[["Run", float | None, "Watcher"], object]  # for so many minutes, told to a watcher
 
@@ -598,6 +603,7 @@ def train(
     minutes: Minutes = None,
     changes: Changes = None,
     start: Start = None,
+    teacher: Teacher = None,
     seed: LearningSeed = None,
 ) -> None:
     """Learn a game by self-play. The same command goes on where it stopped; Ctrl-C saves."""
@@ -607,14 +613,14 @@ def train(
         folder,
         preset,
         minutes,
-        _changes(changes, start, seed),
+        _changes(changes, start, seed, teacher),
         lambda learning, minutes, watch: learning.learn(minutes=minutes, watch=watch),
     )
 
 
-def _changes(changes: list[str] | None, start: Path | None, seed: int | None) -> list[str]:
-    given = [*(changes or []), *([] if seed is None else [f"run.seed={seed}"])]
-    return given + ([] if start is None else [f"run.start={start}"])
+def _changes(changes: list[str] | None, start: Path | None, seed: int | None, teacher: Path | None = None) -> list[str]:
+    named = {"run.seed": seed, "run.start": start, "run.teacher": teacher}
+    return [*(changes or []), *(f"{name}={value}" for name, value in named.items() if value is not None)]
 
 
 def _train(

@@ -128,7 +128,9 @@ class RunSettings:
     kernel: Literal["auto", "fused", "compiled", "torch", "onnx"] = "auto"
     """How the network of self-play is computed; auto takes the fastest that goes with it (docs/nets.md)."""
     start: str = ""
-    """A net (.safetensors) whose weights the run begins with, instead of weights by chance."""
+    """A net (.safetensors, or .onnx) whose weights the run begins with, instead of weights by chance."""
+    teacher: str = ""
+    """The folder of another run, whose games this one learns from instead of playing; also while it makes them."""
     seed: int = 1
     """Another seed plays other games and begins with another network."""
 

@@ -39,7 +39,7 @@ from tesuji.games import game as game_of
 from tesuji.machine import cores
 from tesuji.ratings import Rating, bradley_terry
 from tesuji.records import GameRecord, write_safely
-from tesuji.source import here
+from tesuji.source import FRAME_HEAD, Pupil, here
 
 if TYPE_CHECKING:  # torch is needed to learn, not to look
     from tesuji.nets import Net
@@ -52,11 +52,10 @@ Watcher = Callable[[str, Mapping[str, Any]], None]
 
 _SLICE = 1.0  # seconds of self-play between looks at the clock, the disk and the signals
 _FILE_LIMIT = 1 << 26  # bytes, after which games go into the next file
-_FRAME_HEAD = 8  # bytes: the length of the record (little-endian) and its checksum
 _MAGIC = b"tesuji state 1\n"
 
 # A run that has begun keeps these.
-_FIXED = ("net.", "train.optimizer", "train.average", "run.encoding", "run.seed", "run.start")
+_FIXED = ("net.", "train.optimizer", "train.average", "run.encoding", "run.seed", "run.start", "run.teacher")
 
 
 # ── The folder ──
@@ -152,9 +151,9 @@ class Folder:
             at = since[1] if since is not None and since[0] == path else 0
             size, found = path.stat().st_size, -1
             with path.open("rb") as file:
-                while at + _FRAME_HEAD <= size:
+                while at + FRAME_HEAD <= size:
                     file.seek(at)
-                    end = at + _FRAME_HEAD + int.from_bytes(file.read(4), "little")
+                    end = at + FRAME_HEAD + int.from_bytes(file.read(4), "little")
                     if end > size:
                         break
                     found, at = at, end
@@ -488,7 +487,11 @@ class _Session:
             playing = self._load(int(self._kept["best"]))
         self._playing = int(self._kept["best"]) if c.run.gating == "best" else self._learner.steps
         seed = _seed(c.run.seed, "games", self._games.games)  # not those of the session before once more
-        self._source: Source = source(c, playing, steps=self._playing, seed=seed)
+        if c.run.teacher:
+            teacher = Folder(c.run.teacher).check()
+            self._source: Source = Pupil(c.run.teacher, teacher.game_files, teacher.learning, self._games.games)
+        else:
+            self._source = source(c, playing, steps=self._playing, seed=seed)
         self._round_began = self._source.positions
         self._waiting: list[bytes] = []  # frames that are on disk, and not yet in the window
 
@@ -515,12 +518,14 @@ class _Session:
             | self._now(),
         )
         try:
-            while not self._over() and self._kept["round"] < last_round:
+            while not (self._over() or self._source.ended) and self._kept["round"] < last_round:
                 self._round()
                 if self._due("arena") and not self._signals.stop:
                     self._measure()
         except _Stopped:
             pass
+        if self._source.ended:
+            self._watch("note", {"text": f"all games of {self._config.run.teacher} are learned"})
         self._save()
         self._watch("end", {"asked": self._signals.stop, "folder": str(self._folder.path)} | self._now())
         return self._now()
@@ -551,7 +556,7 @@ class _Session:
     def _play(self) -> None:
         target = self._round_began + self._config.run.positions
         self._fill()
-        while (left := target - self._source.positions) > 0 and not self._over():
+        while (left := target - self._source.positions) > 0 and not (self._over() or self._source.ended):
             self._keep(self._source.play(positions=left, seconds=_SLICE, stop=lambda: self._signals.stop))
             self._fill()
             self._watch("playing", self._now())

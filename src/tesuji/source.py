@@ -1,8 +1,12 @@
-"""Where the games of a run come from: self-play on this machine, or other machines (``cluster``)."""
+"""Where the games of a run come from: self-play on this machine, another run's folder, or other machines
+(``cluster``)."""
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tesuji import _core
 from tesuji.machine import cores
 
 if TYPE_CHECKING:  # looking at a run needs none of these
@@ -11,7 +15,13 @@ if TYPE_CHECKING:  # looking at a run needs none of these
     from tesuji.nets import Net
     from tesuji.selfplay import SelfPlaySettings
 
-__all__ = ["Here", "Source", "here"]
+__all__ = ["FRAME_HEAD", "Here", "Pupil", "Source", "here"]
+
+FRAME_HEAD = 8
+"""Bytes before a record among frames: its length (little-endian) and its checksum."""
+
+_CHUNK = 1 << 20  # bytes of another run's games that are read at once
+_GLANCE = 0.2  # seconds between looks for new ones
 
 
 class Source(Protocol):
@@ -19,6 +29,9 @@ class Source(Protocol):
 
     beside: bool
     """Whether games go on while the learner trains."""
+
+    ended: bool
+    """Whether there will be no more games."""
 
     @property
     def positions(self) -> int:
@@ -54,6 +67,7 @@ class Here:
     """Self-play on this machine: a net, its lanes and the games in them."""
 
     beside = False
+    ended = False
 
     def __init__(
         self,
@@ -124,6 +138,94 @@ def here(config: "Config", net: "Net", *, steps: int, seed: int) -> Here:
         steps=steps,
         seed=seed,
     )
+
+
+class Pupil:
+    """Nobody plays: the games are those of another run, its teacher, in their order; also while it makes them."""
+
+    beside = False
+    at_work = 1
+
+    def __init__(self, name: str, files: Callable[[], list[Path]], teaching: Callable[[], bool], had: int) -> None:
+        """``files`` lists the teacher's files of games; ``teaching``: whether there may be more soon; ``had``: how many
+        games the run has of it already."""
+        self._files, self._teaching = files, teaching
+        self._file, self._at = 0, 0  # where to read on
+        self.positions = 0
+        self.ended = False
+        self._began = time.perf_counter()
+        while had > 0:
+            frames, games, _ = self._read()
+            if not frames:
+                raise ValueError(f"{name} has fewer games than were learned from it: put them back, or begin a new run")
+            if games > had:
+                self._at -= len(frames) - _frames_end(frames, had)
+            had -= games
+
+    def _read(self) -> tuple[bytes, int, int]:
+        """The next whole frames, how many games they hold and how many positions."""
+        files = self._files()
+        while self._file < len(files):
+            size = _CHUNK
+            while True:
+                with files[self._file].open("rb") as file:
+                    file.seek(self._at)
+                    data = file.read(size)
+                sound, games, positions = _core.scan_frames(data)
+                if sound or len(data) < size:
+                    break
+                size *= 2  # of a single game
+            self._at += sound
+            if sound:
+                return data[:sound], games, positions
+            if self._file + 1 == len(files):
+                break
+            self._file, self._at = self._file + 1, 0
+        return b"", 0, 0
+
+    def play(self, *, positions: int, seconds: float, stop: Callable[[], bool]) -> bytes:
+        until = time.perf_counter() + seconds
+        parts: list[bytes] = []
+        while positions > 0 and not stop() and time.perf_counter() < until:
+            teaching = self._teaching()
+            frames, _, more = self._read()
+            if frames:
+                parts.append(frames)
+                positions -= more
+                self.positions += more
+            elif teaching:
+                time.sleep(_GLANCE)
+            else:
+                self.ended = True
+                break
+        return b"".join(parts)
+
+    def arrived(self, *, positions: float) -> bytes:
+        return b""
+
+    def acknowledge(self, flush: Callable[[], None]) -> None:
+        """The teacher keeps them."""
+
+    def publish(self, net: "Net | bytes", steps: int) -> None:
+        """It does not play."""
+
+    def counters(self) -> dict[str, float]:
+        """How games went is the teacher's to tell."""
+        return {"positions": self.positions, "seconds": time.perf_counter() - self._began}
+
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+def _frames_end(frames: bytes, games: int) -> int:
+    """Where the first so many frames end."""
+    at = 0
+    for _ in range(games):
+        at += FRAME_HEAD + int.from_bytes(frames[at : at + 4], "little")
+    return at
 
 
 class _CountedLane:

@@ -259,6 +259,7 @@ class Pool:
     """The source of a run whose games are played on a cluster."""
 
     beside = True
+    ended = False
 
     def __init__(
         self,
@@ -562,6 +563,10 @@ def learn(
 ) -> dict[str, Any]:
     """As ``run.learn``, with its games from workers of these kinds on the cluster at ``address``."""
     tell = watch or (lambda event, facts: None)
+    if run.config.run.teacher:
+        raise ValueError(
+            f"{run.folder.path} learns from {run.config.run.teacher} and plays no games: use `tesuji train`"
+        )
 
     def pool(config: Config, net: "Net", *, steps: int, seed: int) -> Pool:
         return Pool(ray, kinds, lambda text: tell("note", {"text": text}), config, net, steps, seed)
