@@ -245,6 +245,21 @@ def test_a_solver_ends_games_and_is_right(name):
     assert checked > 20
 
 
+def test_a_solver_of_games_is_not_asked_of_leaves():
+    """Unless told so: then leaves are proven that would have had to be evaluated."""
+    settings = {"visits": 24, "full_share": 1.0, "games": 8, "opening_share": 1.0, "opening_plies": 60}
+
+    def evaluations(**changes):
+        play = selfplay("ultimate", **settings, **changes)
+        play.play(positions=400)
+        counters = play.counters()
+        return counters["evaluations"] / counters["simulations"]
+
+    plain, leaves = evaluations(), evaluations(solve_leaves=2000)
+    assert leaves < 0.97 * plain
+    assert evaluations(solve=1) == plain
+
+
 def test_without_hope_no_solver_is_asked():
     play = selfplay("go5", visits=4, solve=2000)
     found = records("go5", play.play(positions=500))

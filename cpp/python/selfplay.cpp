@@ -28,6 +28,7 @@ SelfPlaySettings read_selfplay(const nb::dict& given, const PyGame& game) {
   read("resign_plies", s.resign_plies);
   read("resign_checked", s.resign_checked);
   read("solve", s.solve);
+  read("solve_leaves", s.search.solve);
   read("play_on", s.play_on);
   read("reuse", s.reuse);
   const auto spreads = nb::cast<std::map<std::string, double>>(given["vary"]);

@@ -68,6 +68,9 @@ class SelfPlaySettings:
     """Nodes that an exact solver may look at where it has a hope: what it finds is the result, and ends the game …"""
     play_on: float = 0.1
     """… but for this share of the games, so that what comes then is learned too. 0 nodes: it is not asked."""
+    solve_leaves: int = 0
+    """Nodes that the solver may spend on every leaf of the tree; 0: it is not asked there. That takes its time: at a
+    thousand visits a move a few hundred nodes are many."""
     checkpoint: int = 0
     """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
     share: float = 0.8
@@ -95,6 +98,7 @@ class SelfPlaySettings:
             "resign_plies": (1, 1000),
             "resign_checked": (0, 1),
             "solve": (0, 10**9),
+            "solve_leaves": (0, 2**31 - 1),
             "play_on": (0, 1),
         }
         check_numbers(self, bounds)
@@ -106,8 +110,8 @@ class SelfPlaySettings:
 
     def search(self) -> SearchSettings:
         """Of a full search."""
-        names = SearchSettings.__dataclass_fields__.keys() & self.__dataclass_fields__.keys()
-        return SearchSettings(**{name: getattr(self, name) for name in names})
+        names = SearchSettings.__dataclass_fields__.keys() & self.__dataclass_fields__.keys() - {"solve"}
+        return SearchSettings(solve=self.solve_leaves, **{name: getattr(self, name) for name in names})
 
 
 def shares(games: int, lanes: int) -> list[int]:
