@@ -59,11 +59,11 @@ def test_a_mosaic_says_what_torch_says(name: str, channels: int, hidden: int, la
     policy, value = OnnxEvaluator(net, kernel="fused").answer(states)
     logits, worth = said(net, states)
     assert np.ptp(worth) > 1e-2
-    assert np.abs(value - worth).max() < 1e-5
+    assert np.abs(value - worth).max() < 2e-3  # it computes in whole numbers of 16 bits
     for state, ours, theirs in zip(states, policy, logits, strict=True):
         boards = state.planes("boards")[2].reshape(-1) > 0  # of boards that one may play in: taken cells too
         assert set(state.legal()) <= set(np.flatnonzero(boards))
-        assert np.abs(ours - theirs)[boards].max(initial=0) < 1e-4
+        assert np.abs(ours - theirs)[boards].max(initial=0) < 2e-2
         assert not ours[~boards].any(), "what nobody may play has no opinion"
     assert np.ptp(policy) > 1e-1
 

@@ -38,6 +38,17 @@ inline constexpr auto kTernary = [] {
   return numbers;
 }();
 
+/// By a byte: which of its bits are set, lowest first; what follows is of no account.
+inline constexpr auto kBitsOf = [] {
+  std::array<std::array<uint8_t, 8>, 256> bits{};
+  for (int byte = 0; byte < 256; ++byte) {
+    for (int bit = 0, at = 0; bit < 8; ++bit) {
+      if (byte >> bit & 1) bits[byte][at++] = static_cast<uint8_t>(bit);
+    }
+  }
+  return bits;
+}();
+
 /// A subset of 0 … N−1. A plain value; loops over it run upwards.
 template <int N>
 struct Bits {

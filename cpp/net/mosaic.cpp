@@ -1,6 +1,7 @@
 #include "mosaic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -11,7 +12,14 @@ namespace tesuji {
 
 namespace {
 
+constexpr int kMost = 256;        // outputs of a layer over hidden units
 constexpr size_t kFetched = 256;  // bytes of a row that are asked for; the processor sees what is wanted then
+
+constexpr float kStep = 1.0f / 1024;  // of rows and hidden units, which are thus below 32
+
+int16_t in_steps(float number) {
+  return static_cast<int16_t>(std::lround(std::clamp(number / kStep, -32767.0f, 32767.0f)));
+}
 
 }  // namespace
 
@@ -23,6 +31,36 @@ MosaicNet::Dense::Dense(int inputs, int outputs, At at, std::span<const float> b
   lay_out(
       this->outputs, inputs, [&](int output, int input) { return output < outputs ? at(output, input) : 0.0f; },
       weights[0].numbers.data());
+}
+
+template <class At>
+MosaicNet::Whole::Whole(int inputs, int outputs, At at, std::span<const float> bias)
+    : inputs(inputs), outputs(up_to(outputs, kColumns)), scale(this->outputs), bias(bias.begin(), bias.end()) {
+  this->bias.resize(this->outputs);
+  weights.resize(static_cast<size_t>(inputs) * this->outputs / WholeLine::kSize);
+  int16_t* to = weights[0].numbers.data();
+  for (int output = 0; output < outputs; ++output) {
+    // As fine as can be while no sum leaves its 32 bits, whatever the units.
+    float sum = 1e-9f, most = 1e-9f;
+    for (int input = 0; input < inputs; ++input) {
+      sum += std::abs(at(output, input));
+      most = std::max(most, std::abs(at(output, input)));
+    }
+    const float steps = std::min((65535 - static_cast<float>(inputs)) / sum, 32767 / most);
+    scale[output] = kStep / steps;
+    for (int input = 0; input < inputs; ++input) {
+      const size_t block = static_cast<size_t>(output / kColumns) * inputs + input / kTogether * kTogether;
+      to[block * kColumns + output % kColumns * kTogether + input % kTogether] =
+          static_cast<int16_t>(std::lround(at(output, input) * steps));
+    }
+  }
+}
+
+void MosaicNet::Whole::operator()(const int16_t* units, std::span<const uint16_t> places, float* out) const {
+  std::array<int32_t, kMost> sums;
+  multiply_whole(units, places.data(), static_cast<int>(places.size()), inputs, weights[0].numbers.data(), outputs,
+                 sums.data());
+  for (int i = 0; i < outputs; ++i) out[i] = static_cast<float>(sums[i]) * scale[i] + bias[i];
 }
 
 void MosaicNet::Dense::operator()(const float* units, std::span<const uint16_t> places, float* out, bool relu) const {
@@ -38,6 +76,11 @@ MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>
   if (s.down < 1 || s.across < 1 || s.down > 16 || s.across > 16) throw std::invalid_argument("its boards do not fit");
   for (const int units : {s.first, s.features, s.hidden, s.last}) {
     if (units < kColumns || units % kColumns || units > 4096) throw std::invalid_argument("its units do not fit");
+  }
+  if (s.hidden % 32 || s.last > kMost) throw std::invalid_argument("its units do not fit");
+  for (const auto& part : weights) {  // whole numbers would hide it
+    if (!std::ranges::all_of(part, [](float w) { return std::isfinite(w); }))
+      throw std::invalid_argument("its weights are no numbers");
   }
   const int tiles = s.tiles(), cols = 3 * s.across;
   const auto cell_at = [&](int tile, int i) {
@@ -65,7 +108,7 @@ MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>
   inside_ = dense(s.first, 9);
   // torch has the features of all small boards side by side, feature by feature.
   const auto hidden = given.take(size(s.hidden, s.features * tiles));
-  hidden_bias_ = given.list(s.hidden);
+  for (const float bias : given.take(s.hidden)) hidden_bias_.push_back(in_steps(bias));
   const auto policy = given.take(size(s.cells(), s.hidden)), policy_bias = given.take(s.cells());
   for (int tile = 0; tile < tiles; ++tile) {
     hidden_.emplace_back(
@@ -78,28 +121,30 @@ MosaicNet::MosaicNet(MosaicShape shape, const std::vector<std::span<const float>
         s.hidden, 9, [&](int output, int input) { return policy[size(cell_at(tile, output), s.hidden) + input]; },
         bias);
   }
-  last_ = dense(s.hidden, s.last);
+  const auto last = given.take(size(s.last, s.hidden)), last_bias = given.take(s.last);
+  last_ =
+      Whole(s.hidden, s.last, [&](int output, int input) { return last[size(output, s.hidden) + input]; }, last_bias);
   value_ = dense(s.last, 3);
   given.end();
   all_.resize(std::max({27, s.first, s.features, s.last}));
   std::iota(all_.begin(), all_.end(), uint16_t{0});
-  rows_ = std::vector<std::atomic<const float*>>(size(tiles, 2 * kCases));
+  rows_ = std::vector<std::atomic<const int16_t*>>(size(tiles, 2 * kCases));
 }
 
-const float* MosaicNet::row(int tile, const Tile& seen) const {
+const int16_t* MosaicNet::row(int tile, const Tile& seen) const {
   const int number = kTernary[seen.own] + 2 * kTernary[seen.others & ~seen.own];
   auto& place = rows_[(2 * static_cast<size_t>(tile) + seen.open) * kCases + number];
-  if (const float* known = place.load(std::memory_order_acquire)) return known;
+  if (const int16_t* known = place.load(std::memory_order_acquire)) return known;
   auto made = worked_out(tile, seen);
   const std::lock_guard lock(keeping_);
-  if (const float* known = place.load(std::memory_order_relaxed)) return known;  // another thread was faster
+  if (const int16_t* known = place.load(std::memory_order_relaxed)) return known;  // another thread was faster
   kept_.push_back(std::move(made));
-  const float* known = kept_.back()[0].numbers.data();
+  const int16_t* known = kept_.back()[0].numbers.data();
   place.store(known, std::memory_order_release);
   return known;
 }
 
-std::vector<Line> MosaicNet::worked_out(int tile, const Tile& seen) const {
+std::vector<WholeLine> MosaicNet::worked_out(int tile, const Tile& seen) const {
   std::array<float, 27> planes;
   for (int i = 0; i < 9; ++i) {
     planes[i] = static_cast<float>(seen.own >> i & 1);
@@ -107,55 +152,62 @@ std::vector<Line> MosaicNet::worked_out(int tile, const Tile& seen) const {
     planes[18 + i] = seen.open ? 1.0f : 0.0f;
   }
   std::vector<float> first(first_.outputs), features(features_.outputs);
-  std::vector<Line> row(shape_.hidden / kColumns + 1);  // what is added to the hidden units, then nine logits
-  first_(planes.data(), {all_.data(), 27}, first.data(), true);
+  std::vector<WholeLine> row(shape_.hidden / WholeLine::kSize + 1);  // what is added to the hidden units; nine logits
+  std::vector<float> adds(shape_.hidden);
+  std::array<float, kColumns> inside;
+  first_(planes.data(), {all_.data(), planes.size()}, first.data(), true);
   features_(first.data(), {all_.data(), first.size()}, features.data(), true);
-  hidden_[tile](features.data(), {all_.data(), features.size()}, row[0].numbers.data());
-  inside_(first.data(), {all_.data(), first.size()}, row.back().numbers.data());
+  hidden_[tile](features.data(), {all_.data(), features.size()}, adds.data());
+  inside_(first.data(), {all_.data(), first.size()}, inside.data());
+  std::transform(adds.begin(), adds.end(), row[0].numbers.data(), in_steps);
+  std::transform(inside.begin(), inside.end(), row.back().numbers.data(), in_steps);
   return row;
 }
 
 template <class TileAt>
 void MosaicNet::answer_tiles(TileAt tile_at, int count, float* policy, Chances* chances) const {
-  const int units = shape_.hidden, tiles = shape_.tiles();
-  thread_local std::vector<Line> hidden, last;
+  const int hidden = shape_.hidden, tiles = shape_.tiles();
+  thread_local std::vector<int16_t> units;
   thread_local std::vector<uint16_t> places;
-  thread_local std::vector<const float*> rows, next_rows;
-  thread_local std::vector<int> open, next_open;
-  hidden.resize(units / kColumns);
-  last.resize(last_.outputs / kColumns);
-  places.resize(units);
-  rows.resize(tiles);
-  next_rows.resize(tiles);
+  units.resize(hidden);
+  places.resize(hidden / kTogether + 16);
+  /// Of one position: its rows, and where one may play.
+  struct Looked {
+    std::vector<const int16_t*> rows;
+    std::vector<int> open;
+  };
   // Rows lie anywhere in many megabytes: those of the next board are under way while this one is at work.
+  thread_local Looked now, next;
   const auto look_up = [&](int board) {
-    next_open.clear();
+    next.rows.clear();
+    next.open.clear();
     for (int tile = 0; tile < tiles; ++tile) {
       const Tile found = tile_at(board, tile);
-      next_rows[tile] = row(tile, found);
-      prefetch(next_rows[tile], kFetched);
-      if (found.open) next_open.push_back(tile);
+      next.rows.push_back(row(tile, found));
+      prefetch(next.rows.back(), kFetched);
+      if (found.open) next.open.push_back(tile);
     }
   };
-  float *seen = hidden[0].numbers.data(), *judged = last[0].numbers.data();
   if (count > 0) look_up(0);
   for (int board = 0; board < count; ++board, policy += actions()) {
-    std::swap(rows, next_rows);
-    std::swap(open, next_open);
+    std::swap(now, next);
     if (board + 1 < count) look_up(board + 1);
-    const int active = add_rows(hidden_bias_.data(), rows.data(), tiles, units, seen, places.data());
-    const std::span<const uint16_t> positive(places.data(), active);
-    std::array<float, kColumns> out;
+    const int active = add_rows(hidden_bias_.data(), now.rows.data(), tiles, hidden, units.data(), places.data());
+    const std::span<const uint16_t> groups(places.data(), active);
+    std::array<float, kMost> out;
     std::fill_n(policy, actions(), 0.0f);
-    for (const int tile : open) {
-      policy_[tile](seen, positive, out.data());
+    for (const int tile : now.open) {
+      policy_[tile](units.data(), groups, out.data());
+      const int16_t* inside = now.rows[tile] + hidden;
       for (int i = 0; i < 9; ++i) {
-        if (at_[tile][i] >= 0) policy[at_[tile][i]] = out[i] + rows[tile][units + i];
+        if (at_[tile][i] >= 0) policy[at_[tile][i]] = out[i] + kStep * inside[i];
       }
     }
-    last_(seen, positive, judged, true);
-    value_(judged, {all_.data(), static_cast<size_t>(last_.outputs)}, out.data());
-    chances[board] = chances_of({out[0], out[1], out[2]});
+    last_(units.data(), groups, out.data());
+    for (int i = 0; i < last_.outputs; ++i) out[i] = std::max(out[i], 0.0f);
+    std::array<float, kColumns> wdl;
+    value_(out.data(), {all_.data(), static_cast<size_t>(last_.outputs)}, wdl.data());
+    chances[board] = chances_of({wdl[0], wdl[1], wdl[2]});
   }
 }
 

@@ -7,6 +7,9 @@
 //   planes ─▶ number of each small board ─▶ [ row ] ─▶ sum of nine ─▶ dense ─▶ value
 //                                               │           └─▶ dense ─▶ policy, where one may play
 //                                               └──────── policy within each ──────▲
+//
+// Rows, units and the weights behind them are whole numbers of 16 bits: a search meets many thousands of rows, and the
+// fewer bytes they have, the nearer to the processor they stay.
 #pragma once
 
 #include <array>
@@ -58,6 +61,18 @@ class MosaicNet : public CpuNet {
     void operator()(const float* units, std::span<const uint16_t> places, float* out, bool relu = false) const;
   };
 
+  /// A dense layer over hidden units, in whole numbers.
+  struct Whole {
+    int inputs = 0, outputs = 0;  // a multiple of 16
+    std::vector<WholeLine> weights;
+    std::vector<float> scale, bias;
+    Whole() = default;
+    template <class At>
+    Whole(int inputs, int outputs, At at, std::span<const float> bias);
+    /// Of units of which groups at `places` alone are not 0.
+    void operator()(const int16_t* units, std::span<const uint16_t> places, float* out) const;
+  };
+
   /// A small board of a position: own cells and the other's, a bit each by rows, and whether one may play there.
   struct Tile {
     unsigned own, others;
@@ -68,17 +83,18 @@ class MosaicNet : public CpuNet {
   std::vector<std::array<int, 9>> at_;  // by small board: the actions of its cells; −1: there is none
   Dense first_, features_, inside_;
   std::vector<Dense> hidden_;  // by small board: what it adds to the hidden units
-  std::vector<Dense> policy_;  // by small board: of its nine cells
-  Dense last_, value_;
-  std::vector<float> hidden_bias_;
+  std::vector<Whole> policy_;  // by small board: of its nine cells
+  Whole last_;
+  Dense value_;
+  std::vector<int16_t> hidden_bias_;
   std::vector<uint16_t> all_;  // places: 0, 1, 2 …
 
-  mutable std::vector<std::atomic<const float*>> rows_;  // [small boards][may play there][cases]; null: not met yet
-  mutable std::deque<std::vector<Line>> kept_;
+  mutable std::vector<std::atomic<const int16_t*>> rows_;  // [small boards][may play there][cases]; null: not met yet
+  mutable std::deque<std::vector<WholeLine>> kept_;
   mutable std::mutex keeping_;
 
-  const float* row(int tile, const Tile&) const;
-  std::vector<Line> worked_out(int tile, const Tile&) const;
+  const int16_t* row(int tile, const Tile&) const;
+  std::vector<WholeLine> worked_out(int tile, const Tile&) const;
   template <class TileAt>
   void answer_tiles(TileAt, int count, float* policy, Chances*) const;
 };

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include "../core/bits.hpp"
 #include "vector.hpp"
 
 namespace tesuji {
@@ -88,21 +90,126 @@ template <int kSize>
   }
 }
 
-/// `mask_of(v)`: a bit for each number of a vector that is above 0.
-template <int kSize, class MaskOf>
-[[gnu::always_inline]] inline int sums(const float* first, const float* const* rows, int count, int size, float* out,
-                                       uint16_t* positive, MaskOf mask_of) {
-  using V = Floats<kSize>;
+// ── Whole numbers ──
+
+int16_t saturated(int sum) { return static_cast<int16_t>(std::clamp(sum, -32768, 32767)); }
+
+int pairs_plain(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units,
+                uint16_t* places) {
   int found = 0;
-  for (int at = 0; at < size; at += kSize) {
-    V sum = *reinterpret_cast<const V*>(first + at);
-    for (int i = 0; i < count; ++i) sum += *reinterpret_cast<const V*>(rows[i] + at);
-    *reinterpret_cast<V*>(out + at) = sum > 0 ? sum : V{};
-    for (unsigned mask = mask_of(sum); mask; mask &= mask - 1)
-      positive[found++] = static_cast<uint16_t>(at + std::countr_zero(mask));
+  for (int at = 0; at < size; at += kTogether) {
+    bool any = false;
+    for (int i = at; i < at + kTogether; ++i) {
+      int16_t sum = first[i];
+      for (int row = 0; row < count; ++row) sum = saturated(sum + rows[row][i]);
+      units[i] = std::max<int16_t>(sum, 0);
+      any |= units[i] > 0;
+    }
+    if (any) places[found++] = static_cast<uint16_t>(at / kTogether);
   }
   return found;
 }
+
+void whole_plain(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
+                 int outputs, int32_t* out) {
+  for (int at = 0; at < outputs; at += kColumns, weights += static_cast<size_t>(inputs) * kColumns) {
+    std::fill_n(out + at, kColumns, 0);
+    for (int k = 0; k < count; ++k) {
+      const int16_t* group = units + kTogether * places[k];
+      const int16_t* w = weights + static_cast<size_t>(kTogether) * kColumns * places[k];
+      for (int i = 0; i < kColumns; ++i) {
+        for (int j = 0; j < kTogether; ++j) out[at + i] += group[j] * w[kTogether * i + j];
+      }
+    }
+  }
+}
+
+#if defined(__x86_64__)
+int pair_at(const int16_t* units, int place) {
+  int pair;
+  std::memcpy(&pair, units + kTogether * place, sizeof pair);
+  return pair;
+}
+
+TESUJI_AVX2 int pairs_avx2(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units,
+                           uint16_t* places) {
+  const auto at_place = [](const int16_t* from) __attribute__((target("avx2,fma"))) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  };
+  int found = 0;
+  for (int at = 0; at < size; at += 16) {
+    __m256i sum = at_place(first + at);
+    for (int i = 0; i < count; ++i) sum = _mm256_adds_epi16(sum, at_place(rows[i] + at));
+    sum = _mm256_max_epi16(sum, _mm256_setzero_si256());
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(units + at), sum);
+    // Eight places are written, of which as many count as there are groups.
+    const __m256i none = _mm256_cmpeq_epi32(sum, _mm256_setzero_si256());
+    const unsigned mask = ~_mm256_movemask_ps(_mm256_castsi256_ps(none)) & 255u;
+    const __m128i bits = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBitsOf[mask].data())));
+    const __m128i number = _mm_add_epi16(bits, _mm_set1_epi16(static_cast<int16_t>(at / kTogether)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(places + found), number);
+    found += std::popcount(mask);
+  }
+  return found;
+}
+
+TESUJI_AVX2 void whole_avx2(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
+                            int outputs, int32_t* out) {
+  for (int at = 0; at < outputs; at += kColumns, weights += static_cast<size_t>(inputs) * kColumns) {
+    __m256i sum[2] = {};
+    for (int k = 0; k < count; ++k) {
+      const __m256i pair = _mm256_set1_epi32(pair_at(units, places[k]));
+      const auto* w = reinterpret_cast<const __m256i*>(weights + static_cast<size_t>(kTogether) * kColumns * places[k]);
+      for (int part = 0; part < 2; ++part)
+        sum[part] = _mm256_add_epi32(sum[part], _mm256_madd_epi16(pair, _mm256_loadu_si256(w + part)));
+    }
+    for (int part = 0; part < 2; ++part)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + at + 8 * part), sum[part]);
+  }
+}
+
+#define TESUJI_AVX512BW [[gnu::target("avx512f,avx512bw")]]
+TESUJI_AVX512BW int pairs_avx512(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units,
+                                 uint16_t* places) {
+  int found = 0;
+  __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  for (int at = 0; at < size; at += 32) {
+    __m512i sum = _mm512_loadu_si512(first + at);
+    for (int i = 0; i < count; ++i) sum = _mm512_adds_epi16(sum, _mm512_loadu_si512(rows[i] + at));
+    sum = _mm512_max_epi16(sum, _mm512_setzero_si512());
+    _mm512_storeu_si512(units + at, sum);
+    // Sixteen places are written, of which as many count as there are groups.
+    const __mmask16 mask = _mm512_test_epi32_mask(sum, sum);
+    const __m256i packed = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(mask, number));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(places + found), packed);
+    found += std::popcount(unsigned{mask});
+    number = _mm512_add_epi32(number, _mm512_set1_epi32(16));
+  }
+  return found;
+}
+
+TESUJI_AVX512BW void whole_avx512(const int16_t* units, const uint16_t* places, int count, int inputs,
+                                  const int16_t* weights, int outputs, int32_t* out) {
+  constexpr int kSums = 4;  // so that no sum waits for the one before
+  for (int at = 0; at < outputs; at += kColumns, weights += static_cast<size_t>(inputs) * kColumns) {
+    __m512i sum[kSums] = {};
+    const auto add = [&](__m512i& to, int place) __attribute__((always_inline, target("avx512f,avx512bw"))) {
+      const __m512i w = _mm512_loadu_si512(weights + static_cast<size_t>(kTogether) * kColumns * place);
+      to = _mm512_add_epi32(to, _mm512_madd_epi16(_mm512_set1_epi32(pair_at(units, place)), w));
+    };
+    int k = 0;
+    for (; k + kSums <= count; k += kSums) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kSums; ++i) add(sum[i], places[k + i]);
+    }
+    for (; k < count; ++k) add(sum[0], places[k]);
+    const __m512i all = _mm512_add_epi32(_mm512_add_epi32(sum[0], sum[1]), _mm512_add_epi32(sum[2], sum[3]));
+    _mm512_storeu_si512(out + at, all);
+  }
+}
+#endif
+
+// ── For every processor ──
 
 void products_plain(const float* in, int rows, int inputs, const float* weights, int outputs, float* out) {
   products<4, 2>(in, rows, inputs, weights, outputs, out);
@@ -110,11 +217,6 @@ void products_plain(const float* in, int rows, int inputs, const float* weights,
 void some_plain(const float* in, const uint16_t* places, int count, int inputs, const float* weights, int outputs,
                 float* out) {
   some<4>(in, places, count, inputs, weights, outputs, out);
-}
-int sums_plain(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive) {
-  return sums<4>(first, rows, count, size, out, positive, [](Floats<4> v) {
-    return unsigned{v[0] > 0} | unsigned{v[1] > 0} << 1 | unsigned{v[2] > 0} << 2 | unsigned{v[3] > 0} << 3;
-  });
 }
 #if defined(__x86_64__)
 #define TESUJI_AVX512 [[gnu::target("avx512f")]]
@@ -125,12 +227,6 @@ TESUJI_AVX2 void some_avx2(const float* in, const uint16_t* places, int count, i
                            int outputs, float* out) {
   some<8>(in, places, count, inputs, weights, outputs, out);
 }
-TESUJI_AVX2 int sums_avx2(const float* first, const float* const* rows, int count, int size, float* out,
-                          uint16_t* positive) {
-  return sums<8>(first, rows, count, size, out, positive, [](Floats<8> v) __attribute__((target("avx2,fma"))) {
-    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_GT_OQ)));
-  });
-}
 TESUJI_AVX512 void products_avx512(const float* in, int rows, int inputs, const float* weights, int outputs,
                                    float* out) {
   products<16, 12>(in, rows, inputs, weights, outputs, out);
@@ -138,12 +234,6 @@ TESUJI_AVX512 void products_avx512(const float* in, int rows, int inputs, const 
 TESUJI_AVX512 void some_avx512(const float* in, const uint16_t* places, int count, int inputs, const float* weights,
                                int outputs, float* out) {
   some<16>(in, places, count, inputs, weights, outputs, out);
-}
-TESUJI_AVX512 int sums_avx512(const float* first, const float* const* rows, int count, int size, float* out,
-                              uint16_t* positive) {
-  return sums<16>(first, rows, count, size, out, positive, [](Floats<16> v) __attribute__((target("avx512f"))) {
-    return unsigned{_mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_GT_OQ)};
-  });
 }
 #define TESUJI_FAST(function) function
 #else
@@ -155,7 +245,7 @@ template <class Function>
 Function* best_of(Function* plain, [[maybe_unused]] std::type_identity_t<Function>* avx2,
                   [[maybe_unused]] std::type_identity_t<Function>* avx512) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return avx512;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) return avx512;
   if (has_avx2()) return avx2;
 #endif
   return plain;
@@ -174,9 +264,15 @@ void multiply_some(const float* in, const uint16_t* places, int count, int input
   kMultiply(in, places, count, inputs, weights, outputs, out);
 }
 
-int add_rows(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive) {
-  static const auto kAdd = best_of(sums_plain, TESUJI_FAST(sums_avx2), TESUJI_FAST(sums_avx512));
-  return kAdd(first, rows, count, size, out, positive);
+int add_rows(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units, uint16_t* places) {
+  static const auto kAdd = best_of(pairs_plain, TESUJI_FAST(pairs_avx2), TESUJI_FAST(pairs_avx512));
+  return kAdd(first, rows, count, size, units, places);
+}
+
+void multiply_whole(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
+                    int outputs, int32_t* out) {
+  static const auto kMultiply = best_of(whole_plain, TESUJI_FAST(whole_avx2), TESUJI_FAST(whole_avx512));
+  kMultiply(units, places, count, inputs, weights, outputs, out);
 }
 
 Chances chances_of(std::array<float, 3> wdl) {

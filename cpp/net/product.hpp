@@ -16,16 +16,30 @@ constexpr int kColumns = 16;  // outputs of a product that are worked on togethe
 /// [rows, inputs] times weights [outputs / 16][inputs][16] → [rows, outputs].
 void multiply(const float* in, int rows, int inputs, const float* weights, int outputs, float* out);
 
-/// What is positive of a sum of rows and a first one, and where that is, ascending; how many there are of these.
-/// `size` is a multiple of 16.
-int add_rows(const float* first, const float* const* rows, int count, int size, float* out, uint16_t* positive);
 /// One row, of which all is 0 but what stands at some places, times weights [outputs / 16][inputs][16] → [outputs].
 void multiply_some(const float* in, const uint16_t* places, int count, int inputs, const float* weights, int outputs,
                    float* out);
 
+// Whole numbers of 16 bits, which take half the room and give the same on every processor. Units are multiplied in
+// groups of `kTogether`, and of these only those in which one is above 0.
+
+constexpr int kTogether = 2;
+
+/// What is positive of a sum of rows and a first one, and which groups hold any of it, ascending; how many these are.
+/// A sum stops at the largest number there is. `size` is a multiple of 32; `places` has room for 16 more than there can
+/// be groups.
+int add_rows(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units, uint16_t* places);
+/// Units times weights [outputs / 16][inputs / 2][16][2] → [outputs], where groups alone count that stand at places.
+void multiply_whole(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
+                    int outputs, int32_t* out);
+
 /// Numbers that the processor fetches at once.
 struct alignas(64) Line {
   std::array<float, kColumns> numbers;
+};
+struct alignas(64) WholeLine {
+  static constexpr int kSize = 32;
+  std::array<int16_t, kSize> numbers;
 };
 
 constexpr int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }

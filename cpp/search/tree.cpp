@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "../core/bits.hpp"
+
 namespace tesuji {
 
 void Tree::clear() {
@@ -52,21 +54,6 @@ Tree::Place& Tree::place(uint64_t key) {
   while (by_key_[at].node >= 0 && by_key_[at].key != key) at = (at + 1) & mask;
   return by_key_[at];
 }
-
-namespace {
-
-/// By a byte: which of its bits are set, lowest first; what follows is of no account.
-constexpr auto kBitsOf = [] {
-  std::array<std::array<uint8_t, 8>, 256> bits{};
-  for (int byte = 0; byte < 256; ++byte) {
-    for (int bit = 0, at = 0; bit < 8; ++bit) {
-      if (byte >> bit & 1) bits[byte][at++] = static_cast<uint8_t>(bit);
-    }
-  }
-  return bits;
-}();
-
-}  // namespace
 
 void Tree::expand(int node, std::span<const uint64_t> actions) {
   Node& n = nodes_[node];
