@@ -245,7 +245,7 @@ template <class Function>
 Function* best_of(Function* plain, [[maybe_unused]] std::type_identity_t<Function>* avx2,
                   [[maybe_unused]] std::type_identity_t<Function>* avx512) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) return avx512;
+  if (has_avx512()) return avx512;
   if (has_avx2()) return avx2;
 #endif
   return plain;
@@ -264,14 +264,23 @@ void multiply_some(const float* in, const uint16_t* places, int count, int input
   kMultiply(in, places, count, inputs, weights, outputs, out);
 }
 
+std::vector<WholeProducts> whole_products() {
+  std::vector<WholeProducts> all = {{pairs_plain, whole_plain}};
+#if defined(__x86_64__)
+  if (has_avx2()) all.push_back({pairs_avx2, whole_avx2});
+  if (has_avx512()) all.push_back({pairs_avx512, whole_avx512});
+#endif
+  return all;
+}
+
 int add_rows(const int16_t* first, const int16_t* const* rows, int count, int size, int16_t* units, uint16_t* places) {
-  static const auto kAdd = best_of(pairs_plain, TESUJI_FAST(pairs_avx2), TESUJI_FAST(pairs_avx512));
+  static const auto kAdd = whole_products().back().add_rows;
   return kAdd(first, rows, count, size, units, places);
 }
 
 void multiply_whole(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
                     int outputs, int32_t* out) {
-  static const auto kMultiply = best_of(whole_plain, TESUJI_FAST(whole_avx2), TESUJI_FAST(whole_avx512));
+  static const auto kMultiply = whole_products().back().multiply;
   kMultiply(units, places, count, inputs, weights, outputs, out);
 }
 

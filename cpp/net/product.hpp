@@ -33,6 +33,13 @@ int add_rows(const int16_t* first, const int16_t* const* rows, int count, int si
 void multiply_whole(const int16_t* units, const uint16_t* places, int count, int inputs, const int16_t* weights,
                     int outputs, int32_t* out);
 
+/// Both, in the ways that this processor can go, the fastest last.
+struct WholeProducts {
+  decltype(&tesuji::add_rows) add_rows;
+  decltype(&multiply_whole) multiply;
+};
+std::vector<WholeProducts> whole_products();
+
 /// Numbers that the processor fetches at once.
 struct alignas(64) Line {
   std::array<float, kColumns> numbers;

@@ -16,6 +16,10 @@ inline bool has_avx2() {
   static const bool kHas = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return kHas;
 }
+inline bool has_avx512() {
+  static const bool kHas = has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+  return kHas;
+}
 #endif
 
 }  // namespace tesuji

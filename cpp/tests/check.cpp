@@ -231,12 +231,39 @@ bool residual_answers(int rows, int cols) {
 
 /// Boards by chance have cells that both hold, which no game has: they must do no harm.
 bool mosaic_answers(int down, int across) {
-  MosaicShape shape{down, across, 32, 16, 48, 32, {}};
+  MosaicShape shape{down, across, 32, 16, 64, 32, {}};
   for (int action = shape.cells() - 1; action >= 0; --action) shape.order.push_back(action);
   Random random(7);
   const Weights weights = weights_of(
-      {{32, 27}, {16, 32}, {9, 32}, {48, 16 * shape.tiles()}, {shape.cells(), 48}, {32, 48}, {3, 32}}, random);
+      {{32, 27}, {16, 32}, {9, 32}, {64, 16 * shape.tiles()}, {shape.cells(), 64}, {32, 64}, {3, 32}}, random);
   return answers_alike(MosaicNet(shape, {weights.begin(), weights.end()}), random);
+}
+
+/// Every way to add and multiply whole numbers gives the same; `most`: of a number, where 32767 makes sums stop.
+bool whole_products_agree(int size, int rows, int outputs, int most) {
+  Random random(static_cast<uint64_t>(size + rows));
+  const auto numbers = [&](size_t count, int range) {
+    std::vector<int16_t> list(count);
+    for (int16_t& number : list) number = static_cast<int16_t>(random.below(2 * range + 1) - range);
+    return list;
+  };
+  const auto first = numbers(size, most / 4), added = numbers(static_cast<size_t>(size) * rows, most);
+  std::vector<WholeLine> weights(static_cast<size_t>(size) * outputs / WholeLine::kSize);
+  for (WholeLine& line : weights) std::ranges::copy(numbers(WholeLine::kSize, 40), line.numbers.begin());
+  std::vector<const int16_t*> starts;
+  for (int row = 0; row < rows; ++row) starts.push_back(added.data() + static_cast<size_t>(row) * size);
+  std::vector<std::vector<int16_t>> units;
+  std::vector<std::vector<uint16_t>> places;
+  std::vector<std::vector<int32_t>> sums;
+  for (const WholeProducts& way : whole_products()) {
+    auto& unit = units.emplace_back(size);
+    auto& place = places.emplace_back(size / kTogether + 16);
+    place.resize(way.add_rows(first.data(), starts.data(), rows, size, unit.data(), place.data()));
+    way.multiply(unit.data(), place.data(), static_cast<int>(place.size()), size, weights[0].numbers.data(), outputs,
+                 sums.emplace_back(outputs).data());
+  }
+  const auto same = [](const auto& all) { return std::ranges::count(all, all[0]) == std::ssize(all); };
+  return same(units) && same(places) && same(sums) && !places[0].empty();
 }
 
 }  // namespace
@@ -262,6 +289,11 @@ int main(int count, char** words) {
     const bool works = mosaic_answers(down, across);
     ++(works ? passed : failed);
     if (!works) std::printf("A NET OF %d × %d SMALL BOARDS DOES NOT KNOW ITS OWN MIND\n", down, across);
+  }
+  for (const int most : {900, 32767}) {
+    const bool agree = whole_products_agree(32, 1, 16, most) && whole_products_agree(1024, 9, 48, most);
+    ++(agree ? passed : failed);
+    if (!agree) std::printf("WHOLE NUMBERS UP TO %d ARE NOT ADDED AND MULTIPLIED THE SAME IN ALL WAYS\n", most);
   }
   obeys(any_game<ConnectFour>("connect-four", "Connect Four"), games);
   obeys(any_game<Faulty<Fault::none>>("faultless", "A game without fault"), games);
