@@ -255,9 +255,8 @@ def test_a_solver_of_games_is_not_asked_of_leaves():
         counters = play.counters()
         return counters["evaluations"] / counters["simulations"]
 
-    plain, leaves = evaluations(), evaluations(solve_leaves=2000)
-    assert leaves < 0.97 * plain
-    assert evaluations(solve=1) == plain
+    of_games, of_leaves = evaluations(solve=2000), evaluations(solve=2000, solve_leaves=2000)
+    assert of_leaves < 0.98 * of_games
 
 
 def test_without_hope_no_solver_is_asked():
