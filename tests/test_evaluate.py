@@ -38,10 +38,11 @@ def check_agreement(net: Net) -> None:
         row[state.legal()] = True
     for made in (OnnxEvaluator(net), TorchEvaluator(net, device="cpu")):
         theirs = made.answer(states)
-        # The kernel of small boards says nothing of moves that nobody may play.
-        judged = legal if net.encoding == "boards" else np.ones_like(legal)
-        assert np.allclose(theirs[0][judged], policy[judged], atol=1e-4)
-        assert np.allclose(theirs[1], value, atol=1e-4)
+        # The kernel of small boards says nothing of moves that nobody may play, and computes in whole numbers.
+        small = net.encoding == "boards" and isinstance(made, OnnxEvaluator)
+        judged = legal if small else np.ones_like(legal)
+        assert np.allclose(theirs[0][judged], policy[judged], atol=2e-2 if small else 1e-4)
+        assert np.allclose(theirs[1], value, atol=2e-3 if small else 1e-4)
         assert theirs[0].dtype == theirs[1].dtype == np.float32
 
 
