@@ -12,6 +12,7 @@ import torch
 from networks import lively, states_of
 
 import tesuji
+from tesuji import onnxfile
 from tesuji.evaluate import OnnxEvaluator
 from tesuji.nets import PRESETS, Net, NetSettings, Unpack, export_onnx, load, named, save
 
@@ -315,6 +316,38 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     with pytest.raises(OSError, match="disk"):
         save(named(tesuji.game("go5"), "tiny", blocks=1), path, {"number": 2})
     assert load(path).extra == {"number": 1}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_an_onnx_file_can_be_learned_on_from(architecture: str, tmp_path: Path) -> None:
+    """It says the same as before, and its norms know what they will meet."""
+    net = lively(tesuji.game(ARCHITECTURES[architecture]), "tiny" if architecture == "residual" else architecture)
+    net.step = 7
+    export_onnx(net, tmp_path / "net.onnx")
+    again = onnxfile.read(tmp_path / "net.onnx", net.game)
+    assert (again.step, again.settings, again.training) == (7, net.settings, False)
+    planes = planes_of(net)
+    with torch.no_grad():
+        for ours, theirs in zip(again(planes), net(planes), strict=True):
+            assert (ours is None) == (theirs is None)
+            assert ours is None or torch.allclose(ours, theirs, atol=1e-3)
+    assert {name for name, _ in again.named_parameters()} == {name for name, _ in net.named_parameters()}
+    for module in again.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            assert torch.allclose(module.weight**2, module.running_var + module.eps)
+
+
+def test_onnx_files_that_cannot_be_learned_on_from(tmp_path: Path) -> None:
+    net = lively(tesuji.game("go5"))
+    export_onnx(net, tmp_path / "small.onnx", "int8")
+    (tmp_path / "other.onnx").write_bytes(b"something else")
+    for name, sentence in (
+        ("small", "8 bits is for playing alone"),
+        ("other", "no net of Tesuji"),
+        ("nowhere", "cannot be read"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            onnxfile.read(tmp_path / f"{name}.onnx")
 
 
 def test_onnx_files_of_half_the_size(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "Net",
     "NetSettings",
     "Unpack",
+    "built",
     "encoding_for",
     "export_onnx",
     "load",
@@ -543,11 +544,7 @@ def load(path: Path | str, game: Game | None = None) -> Net:
         raise ValueError(f"{path} cannot be read: {trouble.strerror or 'there is no such file'}") from None
     except safetensors.SafetensorError:
         raise ValueError(f"{path} is no net of Tesuji, or is damaged") from None
-    found = info.check(path, game)
-    try:
-        net = Net(found, NetSettings(**info.settings), info.encoding)
-    except (TypeError, ValueError) as trouble:
-        raise ValueError(f"{path} has settings that no net can have: {trouble}") from None
+    net = built(info, path, game)
     wanted = net.body.state_dict()
     for name in sorted(wanted.keys() | tensors.keys()):
         if name not in tensors or name not in wanted or tensors[name].shape != wanted[name].shape:
@@ -555,8 +552,18 @@ def load(path: Path | str, game: Game | None = None) -> Net:
         if not tensors[name].isfinite().all():
             raise ValueError(f"{path} holds what is no number (NaN or infinite) in {name[:60]!r}")
     net.body.load_state_dict(tensors)
-    net.step, net.extra = info.step, info.extra
     return net.eval()
+
+
+def built(info: NetInfo, where: Path | str, game: Game | None = None) -> Net:
+    """A net as a file says of itself, with weights by chance as yet; refused where it does not fit the game."""
+    found = info.check(where, game)
+    try:
+        net = Net(found, NetSettings(**info.settings), info.encoding)
+    except (TypeError, ValueError) as trouble:
+        raise ValueError(f"{where} has settings that no net can have: {trouble}") from None
+    net.step, net.extra = info.step, info.extra
+    return net
 
 
 # ── ONNX ──

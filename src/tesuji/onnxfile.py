@@ -22,7 +22,7 @@ from torch.nn import functional as F  # noqa: N812 (torch's own custom)
 from tesuji._core import Game
 from tesuji.fastnet import weights_of
 from tesuji.netinfo import NetInfo
-from tesuji.nets import Answer, ConvNorm, Net, NetSettings
+from tesuji.nets import Answer, ConvNorm, Net, built
 
 __all__ = ["read", "write"]
 
@@ -54,7 +54,7 @@ def read(path: Path | str, game: Game | None = None) -> Net:
     except Exception:  # protobuf's own, which has no public name
         raise ValueError(f"{path} is no net of Tesuji, or is damaged") from None
     info = NetInfo.from_metadata({entry.key: entry.value for entry in model.metadata_props}, path)
-    net = Net(info.check(path, game), NetSettings(**info.settings), info.encoding)
+    net = built(info, path, game)
     plain = net.folded()
     weights = weights_of(memoryview(content))
     with torch.no_grad():
@@ -66,7 +66,6 @@ def read(path: Path | str, game: Game | None = None) -> Net:
                 raise ValueError(f"{path} does not hold the weights {name}: a file in 8 bits is for playing alone")
             parameter.copy_(torch.from_numpy(found.copy()).reshape(parameter.shape))
     _unfold(plain, net)
-    net.step, net.extra = info.step, info.extra
     return net.eval()
 
 

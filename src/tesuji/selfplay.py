@@ -69,8 +69,8 @@ class SelfPlaySettings:
     play_on: float = 0.1
     """… but for this share of the games, so that what comes then is learned too. 0 nodes: it is not asked."""
     solve_leaves: int = 0
-    """Nodes that the solver may spend on every leaf of the tree; 0: it is not asked there. That takes its time: at a
-    thousand visits a move a few hundred nodes are many."""
+    """Nodes that the solver may spend on every leaf of the tree; 0: it is not asked there. That takes its time
+    (docs/search.md)."""
     checkpoint: int = 0
     """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
     share: float = 0.8
