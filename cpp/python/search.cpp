@@ -32,6 +32,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("candidates", s.candidates);
   read("draw", s.draw);
   read("solve", s.solve);
+  read("notes", s.notes);
   read("memory", s.memory);
   s.choose.rule = rule == "uct" ? Rule::uct : rule == "gumbel" ? Rule::gumbel : Rule::puct;
   return s;

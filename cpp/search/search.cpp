@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exact/exact.hpp"
-
 namespace tesuji {
 
 const char* stop_name(Stop stop) {
@@ -173,7 +171,8 @@ void Search::set_verdict(int node, const AnyState& state) {
     if (verdict.result != Result::ongoing) return believe(static_cast<int>(verdict.result), verdict.plies);
   }
   if (settings_.solve > 0) {
-    if (const auto result = exact::settle(state, settings_.solve)) believe(*result, kFar);
+    if (settings_.notes && !notes_) notes_ = exact::notes_for(root_.game());
+    if (const auto result = exact::settle(state, settings_.solve, notes_.get())) believe(*result, kFar);
   }
 }
 

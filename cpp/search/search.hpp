@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "../core/any.hpp"
 #include "choose.hpp"
+#include "exact/exact.hpp"
 
 namespace tesuji {
 
@@ -29,6 +31,7 @@ struct SearchSettings {
   bool candidates = false;
   double draw = 0;                  // what a draw is worth to who moves at the root
   int solve = 0;                    // nodes that an exact solver may spend on a leaf; 0: nobody is asked
+  bool notes = false;               // whether the solver keeps what it learned at a leaf for the next ones
   size_t memory = size_t{1} << 30;  // bytes of the tree
 };
 
@@ -112,6 +115,7 @@ class Search {
   SearchSettings settings_;
   Random random_;
   Tree tree_;
+  std::unique_ptr<exact::Notes> notes_;
   GumbelRoot gumbel_;
   Stop stop_ = Stop::running;
   bool noise_ = true;   // whether this search has noise at the root

@@ -149,6 +149,7 @@ class NetPlayer:
             candidates=bool(candidates),
             draw=draw,
             solve=solve,
+            notes=solve > 0,
             memory=memory,
         )
         self._game, self._average = game, bool(average)

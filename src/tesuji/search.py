@@ -55,6 +55,8 @@ class SearchSettings:
     more. Values have that price in them."""
     solve: int = 0
     """Nodes that an exact solver may spend on every leaf that it has a hope to settle; 0: nobody is asked."""
+    notes: bool = False
+    """Whether the solver keeps what it learned at a leaf for the next ones of the tree: faster, for some megabytes."""
     memory: int = 1 << 30
     """Bytes that one tree may take; when they are used up the search stops."""
 

@@ -421,7 +421,7 @@ Solution search_dots(const AnyState& state, Budget& budget) {
 }
 
 /// Who wins, and nothing more.
-int settle_dots(const AnyState& state, Budget& budget) {
+std::optional<int> settle_dots(const AnyState& state, Budget& budget, Notes*) {
   const DotsMap& board = DotsMap::of(state.spec());
   const int lead = for_first(state.to_play(), static_cast<int>(state.game().score(state.get())));
   return for_first(state.to_play(), DotsSolver(board, budget).outcome(board.all() & ~board.drawn(state), lead));

@@ -10,6 +10,7 @@ struct Knowledge {
   Solver solve;
   Settler settle = nullptr;  // the result alone, where that is cheaper
   double (*effort)(const AnyState&) = nullptr;
+  std::unique_ptr<Notes> (*notes)() = nullptr;
 };
 
 /// Which solver knows which game; the others are solved plainly.
@@ -31,18 +32,18 @@ const std::map<std::string, Knowledge, std::less<>>& solvers() {
          {"dots1", "dots1x2", "dots2", "dots2x3", "dots3", "dots3-paper", "dots3x4", "dots4", "dots5"})
       all[name] = {solve_dots, settle_dots, dots_effort};
     for (const char* name : {"ultimate", "ultimate-count"})
-      all[name] = {solve_ultimate, settle_ultimate, ultimate_effort};
+      all[name] = {solve_ultimate, settle_ultimate, ultimate_effort, ultimate_notes};
     return all;
   }();
   return list;
 }
 
-const Knowledge* knowledge(const AnyState& state) {
+const Knowledge* knowledge(const AnyGame& game) {
   // A search asks for every leaf, and is about one game.
   thread_local const AnyGame* last = nullptr;
   thread_local const Knowledge* known = nullptr;
-  if (last != &state.game()) {
-    last = &state.game();
+  if (last != &game) {
+    last = &game;
     const auto found = solvers().find(last->spec.name);
     known = found == solvers().end() ? nullptr : &found->second;
   }
@@ -68,7 +69,7 @@ Solution solve(const AnyState& state, Budget& budget, Solver solver) {
       solution.plies = 0;
       if (state.game().score) solution.margin = state.game().score(state.get());
     } else {
-      const Knowledge* own = knowledge(state);
+      const Knowledge* own = knowledge(state.game());
       if (!solver) solver = own ? own->solve : solve_plainly;
       solution = solver(state, budget);
     }
@@ -82,16 +83,21 @@ Solution solve(const AnyState& state, Budget& budget, Solver solver) {
 }
 
 double effort(const AnyState& state) {
-  const Knowledge* own = knowledge(state);
+  const Knowledge* own = knowledge(state.game());
   return own && own->effort ? own->effort(state) : std::numeric_limits<double>::infinity();
 }
 
-std::optional<int> settle(const AnyState& state, int64_t nodes) {
+std::unique_ptr<Notes> notes_for(const AnyGame& game) {
+  const Knowledge* own = knowledge(game);
+  return own && own->notes ? own->notes() : nullptr;
+}
+
+std::optional<int> settle(const AnyState& state, int64_t nodes, Notes* notes) {
   if (const Result result = state.result(); result != Result::ongoing) return static_cast<int>(result);
   if (!(effort(state) <= static_cast<double>(nodes))) return {};
   try {
     Budget budget(nodes, 1e6, [] {});
-    return knowledge(state)->settle(state, budget);
+    return knowledge(state.game())->settle(state, budget, notes);
   } catch (const OutOfBudget&) {
     return {};
   }

@@ -69,7 +69,12 @@ class Budget {
 };
 
 using Solver = Solution (*)(const AnyState&, Budget&);
-using Settler = int (*)(const AnyState&, Budget&);
+
+/// What a settler learned on the way, for the next positions of the same search.
+struct Notes {
+  virtual ~Notes() = default;
+};
+using Settler = std::optional<int> (*)(const AnyState&, Budget&, Notes*);
 
 /// Solves a position with the given solver, or else with that of its game: all that `tesuji solve` does.
 Solution solve(const AnyState&, Budget&, Solver solver = nullptr);
@@ -79,22 +84,26 @@ double effort(const AnyState&);
 
 /// The result of best play, +1, 0, −1 for First, and nothing more. It gives up after so many nodes, and does not even
 /// begin where the effort is larger.
-std::optional<int> settle(const AnyState&, int64_t nodes);
+std::optional<int> settle(const AnyState&, int64_t nodes, Notes* = nullptr);
+/// For positions of a game, where its settler takes any; without them it begins anew with each.
+std::unique_ptr<Notes> notes_for(const AnyGame&);
 
-// ── The solvers, a file each. A solver is given an ongoing game, and throws OutOfBudget. ──
+// ── The solvers, a file each. A solver is given an ongoing game, and throws OutOfBudget; a settler may also answer
+// nothing, which is cheaper. ──
 Solution solve_dots(const AnyState&, Budget&);
 Solution search_dots(const AnyState&, Budget&);  // without the table, whatever the size; free openings only
-int settle_dots(const AnyState&, Budget&);
+std::optional<int> settle_dots(const AnyState&, Budget&, Notes*);
 double dots_effort(const AnyState&);
 template <int N>
 Solution solve_nogo(const AnyState&, Budget&);
 template <int N, int K>
 Solution solve_gomoku(const AnyState&, Budget&);
 template <int N, int K>
-int settle_gomoku(const AnyState&, Budget&);
+std::optional<int> settle_gomoku(const AnyState&, Budget&, Notes*);
 double gomoku_effort(const AnyState&);
 Solution solve_ultimate(const AnyState&, Budget&);
-int settle_ultimate(const AnyState&, Budget&);
+std::optional<int> settle_ultimate(const AnyState&, Budget&, Notes*);
+std::unique_ptr<Notes> ultimate_notes();
 double ultimate_effort(const AnyState&);
 /// Any game, by nothing but its rules: alpha-beta without memory.
 Solution solve_plainly(const AnyState&, Budget&);

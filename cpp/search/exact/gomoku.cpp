@@ -504,7 +504,7 @@ Solution solve_gomoku(const AnyState& state, Budget& budget) {
 }
 
 template <int N, int K>
-int settle_gomoku(const AnyState& state, Budget& budget) {
+std::optional<int> settle_gomoku(const AnyState& state, Budget& budget, Notes*) {
   const int mover = state.to_play();
   const int value = by_threats<N, K>(state, budget).value;
   return for_first(mover, value ? value : outcome(*set_up<N, K>(state, budget), mover).first);
@@ -514,9 +514,9 @@ template Solution solve_gomoku<3, 3>(const AnyState&, Budget&);
 template Solution solve_gomoku<6, 4>(const AnyState&, Budget&);
 template Solution solve_gomoku<8, 5>(const AnyState&, Budget&);
 template Solution solve_gomoku<15, 5>(const AnyState&, Budget&);
-template int settle_gomoku<3, 3>(const AnyState&, Budget&);
-template int settle_gomoku<6, 4>(const AnyState&, Budget&);
-template int settle_gomoku<8, 5>(const AnyState&, Budget&);
-template int settle_gomoku<15, 5>(const AnyState&, Budget&);
+template std::optional<int> settle_gomoku<3, 3>(const AnyState&, Budget&, Notes*);
+template std::optional<int> settle_gomoku<6, 4>(const AnyState&, Budget&, Notes*);
+template std::optional<int> settle_gomoku<8, 5>(const AnyState&, Budget&, Notes*);
+template std::optional<int> settle_gomoku<15, 5>(const AnyState&, Budget&, Notes*);
 
 }  // namespace tesuji::exact

@@ -18,7 +18,7 @@ class Table {
   const Value* find(const Key& key) const {
     const size_t at = place(key);
     for (size_t i = at; i < at + kNear; ++i) {
-      if (slots_[i].used && slots_[i].key == key) return &slots_[i].value;
+      if (slots_[i].age == age_ && slots_[i].key == key) return &slots_[i].value;
     }
     return nullptr;
   }
@@ -29,26 +29,39 @@ class Table {
     const size_t at = place(key);
     size_t least = at;
     for (size_t i = at; i < at + kNear; ++i) {
-      if (!slots_[i].used || slots_[i].key == key) {
-        count_ += !slots_[i].used;
-        slots_[i] = {key, value, work, true};
+      const bool used = slots_[i].age == age_;
+      if (!used || slots_[i].key == key) {
+        count_ += !used;
+        slots_[i] = {key, value, work, age_};
         return;
       }
       if (slots_[i].work < slots_[least].work) least = i;
     }
-    slots_[least] = {key, value, work, true};
+    slots_[least] = {key, value, work, age_};
+  }
+
+  /// Begins anew, as small as at first: what it is asked then has the same answers, whatever it was asked before.
+  void forget() {
+    if (count_ == 0) return;
+    count_ = 0;
+    slots_.resize(kFirst);
+    if (++age_ == 0) {  // as old as the oldest, after so many times
+      slots_.assign(slots_.size(), {});
+      age_ = 1;
+    }
   }
 
  private:
-  static constexpr size_t kNear = 4;
+  static constexpr size_t kFirst = size_t{1} << 10, kNear = 4;
   struct Slot {
     Key key{};
     Value value{};
     uint8_t work = 0;
-    bool used = false;
+    uint8_t age = 0;  // of what was put there; 0: nothing was
   };
-  std::vector<Slot> slots_ = std::vector<Slot>(size_t{1} << 10);
+  std::vector<Slot> slots_ = std::vector<Slot>(kFirst);
   size_t count_ = 0;
+  uint8_t age_ = 1;
 
   size_t place(const Key& key) const { return key.hash() & (slots_.size() - 1) & ~(kNear - 1); }
 
@@ -57,7 +70,7 @@ class Table {
     old.swap(slots_);
     count_ = 0;
     for (const Slot& slot : old) {
-      if (slot.used) put(slot.key, slot.value, slot.work);
+      if (slot.age == age_) put(slot.key, slot.value, slot.work);
     }
   }
 };
