@@ -34,7 +34,7 @@ def test_dots_knows_what_chains_and_loops_are_worth(name: str, games: int) -> No
         while state.result is None:
             if (verdict := _core.verdict(state)) is not None:
                 solved = tesuji.solve(state, seconds=20)
-                assert verdict == (solved.result, len(state.legal()), None), state
+                assert verdict == (solved.result, solved.result, len(state.legal()), None), state
                 known += 1
             state = state.play(drawing.choice(_core.candidates(state)[0]))
     assert known >= games
@@ -44,8 +44,8 @@ def forced(state: State) -> int:
     """Plays a verdict's moves against every answer; how many plies it took at most."""
     verdict = _core.verdict(state)
     assert verdict is not None
-    result, plies, move = verdict
-    assert result == (1 if state.to_play == 0 else -1)
+    low, result, plies, move = verdict
+    assert low == result == (1 if state.to_play == 0 else -1)
     after = state.play(move)
     if after.result is not None:
         assert after.result == result
@@ -75,10 +75,29 @@ def test_gomoku_stops_the_other_on_the_way() -> None:
     assert forced(game.replay("e7 h8 f7 h9 g7 h10 a1 a15")) == 3  # an open three
     # Second has four, closed at one end: h7 stops it, and makes an open four.
     closed = game.replay("e7 h8 f7 h9 g7 h10 h12 h11")
-    assert (forced(closed), _core.verdict(closed)) == (3, (1, 3, game.parse("h7")))
+    assert (forced(closed), _core.verdict(closed)) == (3, (1, 1, 3, game.parse("h7")))
     # Open at both ends, it cannot be stopped; closed by k7, it is stopped by k12, which makes nothing.
     assert _core.verdict(game.replay("e7 h8 f7 h9 g7 h10 a1 h11")) is None
     assert _core.verdict(game.replay("e7 k8 f7 k9 g7 k10 k7 k11")) is None
+
+
+def test_ultimate_knows_who_can_win_no_more() -> None:
+    game = tesuji.game("ultimate")
+    drawing = random.Random(7)
+    seen = {(0, 0): 0, (0, 1): 0, (-1, 0): 0}
+    for seed in range(60):
+        state = game.random(seed, 36)
+        while state.result is None:
+            solved = _core.solve(state, nodes=20_000, seconds=10)["result"]
+            if solved is not None and (verdict := _core.verdict(state)) is not None:
+                low, high, plies, move = verdict
+                assert low <= solved <= high, state
+                assert (plies, move) == (0, None)
+                seen[low, high] += 1
+            state = state.play(drawing.choice(state.legal()))
+    assert min(seen.values()) >= 10
+    # Where boards are counted, who has no line may still win.
+    assert _core.verdict(tesuji.game("ultimate-count").random(3, 50)) is None
 
 
 def test_games_that_know_nothing_say_so() -> None:

@@ -3,6 +3,7 @@
 // example.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <ranges>
@@ -60,11 +61,27 @@ class Planes {
   float* scalars_;
 };
 
-/// What a game knows for sure of a position without a search: the result if both play their best.
+/// What is known for certain of a result, for First: it lies between `low` and `high`.
+struct Bounds {
+  int8_t low = -1, high = 1;
+
+  static constexpr Bounds of(int result) { return {static_cast<int8_t>(result), static_cast<int8_t>(result)}; }
+
+  bool proven() const { return low == high; }
+  bool open() const { return (low == -1) & (high == 1); }  // nothing is known
+  /// The same from a player's side: what he is sure of, and what he may still hope for.
+  int sure(int player) const { return player == 0 ? low : -high; }
+  int hope(int player) const { return player == 0 ? high : -low; }
+  /// Both of what two sources know.
+  Bounds operator&(Bounds other) const { return {std::max(low, other.low), std::min(high, other.high)}; }
+  friend bool operator==(const Bounds&, const Bounds&) = default;
+};
+
+/// What a game knows for sure of a position without a search: of the result if both play their best.
 struct Verdict {
-  Result result = Result::ongoing;  // ongoing: it cannot tell
-  int plies = 0;                    // to the end
-  int move = -1;                    // one that leads to the result; −1: it knows none
+  Bounds bounds;
+  int plies = 0;  // to the end, of what is proven; 0: it cannot tell
+  int move = -1;  // one that leads to what is proven; −1: it knows none
 };
 
 template <class G>

@@ -219,7 +219,7 @@ class Dots {
       worth[set] = static_cast<int8_t>(best);
     }
     const double margin = score() + (mover_ == 0 ? 1 : -1) * worth[sets - 1];
-    return {result_of(margin), (~drawn_).count()};
+    return {Bounds::of(static_cast<int>(result_of(margin))), (~drawn_).count()};
   }
 
   static constexpr std::array kPlanes = {

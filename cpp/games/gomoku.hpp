@@ -122,7 +122,7 @@ class Gomoku {
     int left = kPositions, move = -1;
     const int plies = force(left, move);
     if (plies == 0) return {};
-    return {to_play() == 0 ? Result::first : Result::second, plies, move};
+    return {Bounds::of(to_play() == 0 ? 1 : -1), plies, move};
   }
 
   static constexpr std::array kPlanes = {"own stones", "other's stones", "legal moves (empty cells)", "last move",

@@ -42,6 +42,17 @@ class Ultimate {
     return Result::draw;
   }
 
+  /// Who can win no more: he has no line of small boards that are his, or in which he has an open line.
+  Verdict verdict() const {
+    if constexpr (kTie == UltimateTie::count) return {};
+    std::array<unsigned, 2> reach{won_[0], won_[1]};
+    for (unsigned open = kFull & ~decided(); open; open &= open - 1) {
+      const int board = std::countr_zero(open);
+      for (const int player : {0, 1}) reach[player] |= unsigned{kLine[kFull & ~marks_[1 - player][board]]} << board;
+    }
+    return {{static_cast<int8_t>(kLine[reach[1]] ? -1 : 0), static_cast<int8_t>(kLine[reach[0]] ? 1 : 0)}};
+  }
+
   void ownership(int8_t* cells) const {
     for (int cell = 0; cell < 81; ++cell) {
       const int board = kBoardOf[cell];

@@ -91,16 +91,17 @@ void bind_alphabeta(nb::module_& m) {
       "state"_a, "The moves worth looking at, and whether a best one is surely among them.");
   m.def(
       "verdict",
-      [](const PyState& s) -> std::optional<std::tuple<int, int, std::optional<int>>> {
+      [](const PyState& s) -> std::optional<std::tuple<int, int, int, std::optional<int>>> {
         if (!s.game.table->verdict || s.state.result() != Result::ongoing) return std::nullopt;
-        const Verdict verdict = s.game.table->verdict(s.state.get());
-        if (verdict.result == Result::ongoing) return std::nullopt;
-        return std::tuple(static_cast<int>(verdict.result), verdict.plies,
-                          verdict.move < 0 ? std::nullopt : std::optional(verdict.move));
+        const auto [bounds, plies, move] = s.game.table->verdict(s.state.get());
+        if (bounds.open()) return std::nullopt;
+        return std::tuple<int, int, int, std::optional<int>>(bounds.low, bounds.high, plies,
+                                                             move < 0 ? std::nullopt : std::optional(move));
       },
       "state"_a,
-      "What the game knows for sure without a search: First's result, plies to the end, a move that leads there or "
-      "None; None where it cannot tell.");
+      "What the game knows for sure without a search: the least and the most that First's result can be with best "
+      "play, "
+      "plies to the end (0: unknown), a move that leads there or None; None where it can tell nothing.");
 }
 
 }  // namespace tesuji

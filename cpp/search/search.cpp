@@ -155,25 +155,23 @@ bool Search::select(Walk& walk, bool grow) {
 void Search::set_result(int node, const AnyState& state) {
   const Result result = state.result();
   if (result == Result::ongoing) return;
-  const auto value = static_cast<int8_t>(result);
-  tree_.node(node).bounds = {value, value};
+  tree_.node(node).bounds = Bounds::of(static_cast<int>(result));
 }
 
 void Search::set_verdict(int node, const AnyState& state) {
   if (tree_.node(node).bounds.proven()) return;
-  const auto believe = [&](int result, int plies) {
-    const auto value = static_cast<int8_t>(result);
-    tree_.node(node).bounds = {value, value};
-    tree_.node(node).plies = static_cast<uint16_t>(plies);
-  };
+  Bounds& bounds = tree_.node(node).bounds;
+  int plies = 0;
   if (settings_.candidates && root_.game().verdict) {
     const Verdict verdict = root_.game().verdict(state.get());
-    if (verdict.result != Result::ongoing) return believe(static_cast<int>(verdict.result), verdict.plies);
+    bounds = verdict.bounds;
+    plies = verdict.plies;
   }
-  if (settings_.solve > 0) {
+  if (settings_.solve > 0 && !bounds.proven()) {
     if (settings_.notes && !notes_) notes_ = exact::notes_for(root_.game());
-    if (const auto result = exact::settle(state, settings_.solve, notes_.get())) believe(*result, kFar);
+    if (const auto result = exact::settle(state, settings_.solve, notes_.get())) bounds = Bounds::of(*result);
   }
+  if (bounds.proven()) tree_.node(node).plies = plies ? static_cast<uint16_t>(plies) : kFar;
 }
 
 // ── Step 2. Expand: the leaf gets its options; their priors come with the evaluator's answer. ───────────────────────
@@ -289,8 +287,12 @@ void Search::deliver(int i, const float* logits, double value, double drawn) {
   const Walk& walk = waiting_[i];
   Node& leaf = tree_.node(walk.leaf);
   leaf.awaited = false;
-  // The network speaks for the mover; here the value turns to First's side.
-  leaf.own_value = static_cast<float>((leaf.to_play == 0 ? value : -value) + tree_.draw() * drawn);
+  // The network speaks for the mover; here the value turns to First's side. Who cannot win any more draws instead.
+  double first = leaf.to_play == 0 ? value : -value;
+  const double lost = (1 - drawn - first) / 2, won = (1 - drawn + first) / 2;
+  if (leaf.bounds.high == 0) first = -lost, drawn += won;
+  if (leaf.bounds.low == 0) first = won, drawn += lost;
+  leaf.own_value = static_cast<float>(first + tree_.draw() * drawn);
   tree_.set_logits(walk.leaf, logits);
   if (walk.leaf == Tree::kRoot) soften(walk.leaf);
   settle(walk);

@@ -174,15 +174,16 @@ bool Tree::prove(int parent, Edge& edge) {
     sure = std::max(sure, e.bounds.sure(player));
     hope = std::max(hope, e.bounds.hope(player));
   }
-  const Bounds bounds = player == 0 ? Bounds{static_cast<int8_t>(sure), static_cast<int8_t>(hope)}
+  const Bounds chosen = player == 0 ? Bounds{static_cast<int8_t>(sure), static_cast<int8_t>(hope)}
                                     : Bounds{static_cast<int8_t>(-hope), static_cast<int8_t>(-sure)};
+  const Bounds bounds = chosen & node.bounds;  // which may know what no edge does
   // The shortest win; else, of what is proven best, the longest.
   uint16_t plies = 0;
   if (bounds.proven()) {
     for (const Edge& e : edges(node)) {
-      if (!e.bounds.proven() || e.bounds.sure(player) != sure) continue;
+      if (e.bounds != bounds) continue;
       const auto through = static_cast<uint16_t>(e.plies + 1);
-      plies = plies == 0 ? through : sure > 0 ? std::min(plies, through) : std::max(plies, through);
+      plies = plies == 0 ? through : bounds.sure(player) > 0 ? std::min(plies, through) : std::max(plies, through);
     }
   }
   const bool changed = bounds != node.bounds || plies != node.plies;

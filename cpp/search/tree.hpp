@@ -15,21 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "../core/game.hpp"
 #include "../core/memory.hpp"
 
 namespace tesuji {
-
-/// What is known for certain of a result, for First: it lies between `low` and `high`.
-struct Bounds {
-  int8_t low = -1, high = 1;
-
-  bool proven() const { return low == high; }
-  bool open() const { return (low == -1) & (high == 1); }  // nothing is known
-  /// The same from a player's side: what he is sure of, and what he may still hope for.
-  int sure(int player) const { return player == 0 ? low : -high; }
-  int hope(int player) const { return player == 0 ? high : -low; }
-  friend bool operator==(const Bounds&, const Bounds&) = default;
-};
 
 /// Plies to a proven result whose distance nobody knows.
 constexpr uint16_t kFar = 10'000;

@@ -90,7 +90,7 @@ class Faulty {
     return true;
   }
   Verdict verdict() const {
-    return is(Fault::illegal_verdict) && plies_ ? Verdict{Result::first, 1, (stones_[0] | stones_[1]).nth(0)}
+    return is(Fault::illegal_verdict) && plies_ ? Verdict{Bounds::of(1), 1, (stones_[0] | stones_[1]).nth(0)}
                                                 : Verdict{};
   }
 

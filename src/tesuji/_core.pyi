@@ -359,9 +359,9 @@ def candidates(state: State) -> tuple[list[int], bool]:
     The moves worth looking at, and whether a best one is surely among them.
     """
 
-def verdict(state: State) -> tuple[int, int, int | None] | None:
+def verdict(state: State) -> tuple[int, int, int, int | None] | None:
     """
-    What the game knows for sure without a search: First's result, plies to the end, a move that leads there or None; None where it cannot tell.
+    What the game knows for sure without a search: the least and the most that First's result can be with best play, plies to the end (0: unknown), a move that leads there or None; None where it can tell nothing.
     """
 
 class Crew:
