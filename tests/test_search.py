@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tesuji
+from tesuji import _core
 from tesuji.evaluate import OnnxEvaluator, shared_evaluator
 from tesuji.netplayer import shipped
 from tesuji.players import thinking
@@ -499,6 +500,47 @@ def test_a_verdict_ends_a_walk() -> None:
     assert sum(line.proven == 1 for line in lines) > 5
 
 
+@pytest.mark.parametrize(("seed", "plies"), [(110, 45), (35, 48)])
+def test_who_cannot_win_draws_instead(seed: int, plies: int) -> None:
+    """Whatever a network says of his chances: what it gives to a win that cannot come is a draw's."""
+    game = tesuji.game("ultimate")
+    state = game.random(seed, plies)
+    player = state.to_play
+    assert _core.verdict(state) == ((-1, 0), (0, 1))[player] + (0, None)
+    for believes in (False, True):
+        search = tesuji.Search(game, [state], visits=60, candidates=believes)
+        for leaves in search:  # the network believes in that player: Second is to move where he has fewer marks
+            marks = leaves.planes[:, :2].sum((2, 3))
+            moves = (marks[:, 0] < marks[:, 1]) == (player == 1)
+            leaves.answer(np.zeros((leaves.count, 81), np.float32), np.where(moves, 1, -1).astype(np.float32))
+        side = 1 if player == 0 else -1
+        thought = search.thoughts()[0]
+        worth = [side * line.value for line in thought.lines if line.value is not None]
+        assert (max(worth) <= 0) == believes
+        assert (side * thought.value <= 0) == believes
+
+
+def test_a_temperature_of_priors_softens_them() -> None:
+    game = tesuji.game("gomoku3")
+    logits = np.linspace(-2, 3, 9, dtype=np.float32)
+
+    def priors(temperature: float, rule: str) -> np.ndarray:
+        search = tesuji.Search(
+            game, [game.start()], visits=30, rule=rule, gumbel_noise=False, prior_temperature=temperature
+        )
+        for leaves in search:
+            leaves.answer(np.tile(logits, (leaves.count, 1)), np.zeros(leaves.count, np.float32))
+        prior = {line.moves[0]: line.prior for line in search.thoughts()[0].lines}
+        return np.array([prior[game.text(action)] for action in range(9)])
+
+    for rule in ("puct", "gumbel"):
+        for temperature in (0.5, 1, 2):
+            wanted = np.exp(logits / temperature)
+            np.testing.assert_allclose(priors(temperature, rule), wanted / wanted.sum(), rtol=1e-5)
+    with pytest.raises(ValueError, match="prior_temperature is 0"):
+        tesuji.Search(game, [game.start()], prior_temperature=0)
+
+
 def test_gumbel_without_noise_does_not_depend_on_the_seed() -> None:
     game = tesuji.game("gomoku8")
 
@@ -703,6 +745,11 @@ def test_a_leaf_that_a_solver_settles_is_proven(rule: str) -> None:
     assert asked[5000] < asked[0] / 2
     assert sum(known is not None for known in proven[5000]) > sum(known is not None for known in proven[0])
     for state, known in zip(states, proven[5000], strict=True):
+        assert known in (None, tesuji.solve(state).result)
+    # What one leaf showed serves the next: nothing is settled otherwise, and no less.
+    noted = tesuji.Search(game, states, visits=60, rule=rule, seed=1, solve=5000, notes=True)
+    assert sum(answered(noted)) <= asked[5000]
+    for state, known in zip(states, (thought.proven for thought in noted.thoughts()), strict=True):
         assert known in (None, tesuji.solve(state).result)
     far = tesuji.Search(game, states, visits=60, solve=5000).run("uniform").thoughts()
     assert any(thought.proven is not None and thought.plies is None for thought in far)

@@ -24,6 +24,7 @@ SearchSettings read_search_settings(const nb::dict& given) {
   read("seconds", s.seconds);
   read("checkpoint", s.checkpoint);
   read("share", s.share);
+  read("prior_temperature", s.prior_temperature);
   read("noise_weight", s.noise_weight);
   read("noise_concentration", s.noise_concentration);
   read("gumbel_noise", s.gumbel_noise);

@@ -70,6 +70,7 @@ void Search::set_root(int kept) {
     tree_.set_draw(draw);
     tree_.add_node(root_.to_play());
     set_result(Tree::kRoot, root_);
+    set_verdict(Tree::kRoot, root_);
   }
   count_ = 0;
   clean_.clear();
@@ -167,7 +168,9 @@ void Search::set_verdict(int node, const AnyState& state) {
     bounds = verdict.bounds;
     plies = verdict.plies;
   }
-  if (settings_.solve > 0 && !bounds.proven()) {
+  if (node == Tree::kRoot) {
+    if (bounds.proven()) bounds = {};
+  } else if (settings_.solve > 0 && !bounds.proven()) {
     if (settings_.notes && !notes_) notes_ = exact::notes_for(root_.game());
     if (const auto result = exact::settle(state, settings_.solve, notes_.get())) bounds = Bounds::of(*result);
   }
@@ -301,7 +304,8 @@ void Search::deliver(int i, const float* logits, double value, double drawn) {
 void Search::soften(int node) {
   const auto logits = tree_.priors(tree_.node(node));
   float* priors = scratch<float>(logits.size() + 3);
-  std::copy(logits.begin(), logits.end(), priors);
+  const auto scale = static_cast<float>(1 / settings_.prior_temperature);
+  std::transform(logits.begin(), logits.end(), priors, [&](float logit) { return scale * logit; });
   softmax(priors, logits.size());
   tree_.set_priors(node, {priors, logits.size()});
 }

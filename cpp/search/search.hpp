@@ -21,7 +21,8 @@ struct SearchSettings {
   // of them.
   int checkpoint = 0;  // 0: never
   double share = 0.8;
-  double noise_weight = 0;  // of Dirichlet noise in the root's priors
+  double prior_temperature = 1;  // an evaluator's logits are divided by it: above 1 its favourites count for less
+  double noise_weight = 0;       // of Dirichlet noise in the root's priors
   double noise_concentration = 0.3;
   bool gumbel_noise = true;     // Gumbel: whether chance has a say at the root; learning needs it, playing does not
   int leaves = 1;               // visits under way at once in one tree
@@ -135,7 +136,8 @@ class Search {
   /// and the root, need them.
   void soften(int node);
   void set_result(int node, const AnyState&);
-  /// Believes the game's verdict, and what an exact solver finds, on a node that is not the root, which needs options.
+  /// Believes the game's verdict, and what an exact solver finds. The root needs options: its moves show what is
+  /// proven.
   void set_verdict(int node, const AnyState&);
   void settle(const Walk&);
   void release(const Walk&);

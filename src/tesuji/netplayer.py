@@ -24,6 +24,7 @@ _FEW_VISITS = 32  # too few to measure a speed by less
 _MANY_VISITS = 2_000  # with more of them PUCT is the stronger (docs/log.md)
 _SPEEDS = {"mosaic": 400_000}  # visits a second, about
 _SPEED = 2_000  # of others
+_PRIOR_TEMPERATURES = {"mosaic": 4 / 3}  # with PUCT (docs/log.md); 1 for others
 _NO_LIMIT = 2**31 - 1
 _DRAWS = {"ultimate": -0.7}  # what a draw is worth to the fast net that ships: against others it is worth the risk
 
@@ -71,6 +72,7 @@ class NetPlayer:
         rule: str | None = None,
         c: float = C_PUCT,
         fpu: float = 0.2,
+        prior_temperature: float | None = None,
         checkpoint: int = 0,
         share: float = 0.8,
         reuse: int = 1,
@@ -92,6 +94,8 @@ class NetPlayer:
 
         ``rule``: gumbel, which is the stronger with up to some thousand visits, or puct, which is so with more of them,
         and whose shares of visits are what a temperature draws by; without it, the one that suits.
+        ``prior_temperature``: above 1 the net's favourite moves count for less in the search; without it 1, but with
+        PUCT and a net of the architecture mosaic, which gains by 4/3 (docs/log.md).
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
         the game is sure of: which moves are enough, and who wins. ``draw``: what a draw is worth to it; below 0 it
@@ -118,8 +122,9 @@ class NetPlayer:
             draw = _DRAWS.get(game.name, 0.0) if ours and can_price else 0.0
         elif draw and not can_price:
             raise ValueError("draw needs a net that says how likely one is: on the CPU, without threads and average")
+        architecture = str(self._evaluator.info.settings.get("architecture"))
         if rule is None:
-            speed = _SPEEDS.get(str(self._evaluator.info.settings.get("architecture")), _SPEED)
+            speed = _SPEEDS.get(architecture, _SPEED)
             likely = min(
                 visits or (_VISITS if seconds is None else _NO_LIMIT),
                 _NO_LIMIT if seconds is None else speed * seconds,
@@ -127,6 +132,8 @@ class NetPlayer:
             rule = "gumbel" if temperature == 0 and likely <= _MANY_VISITS else "puct"
         if rule not in ("puct", "gumbel"):
             raise ValueError(f"there is no rule {rule[:30]!r} of net: there are puct and gumbel")
+        if prior_temperature is None:
+            prior_temperature = _PRIOR_TEMPERATURES.get(architecture, 1.0) if rule == "puct" else 1.0
         if seconds == 0:
             raise ValueError("seconds is 0: give a number above 0")
         self._visits, self._seconds = visits, seconds
@@ -141,6 +148,7 @@ class NetPlayer:
             rule=rule,  # type: ignore[arg-type]
             c=c,
             fpu=fpu,
+            prior_temperature=prior_temperature,
             checkpoint=checkpoint,
             share=share,
             gumbel_noise=False,

@@ -37,6 +37,8 @@ class SearchSettings:
     checkpoint: int = 0
     """Dynamic stop: every so many visits look whether the best move has more than ``share`` of them; 0: never."""
     share: float = 0.8
+    prior_temperature: float = 1.0
+    """A network's logits are divided by it: above 1 its favourite moves count for less, and others are looked at."""
     noise_weight: float = 0.0
     """Of Dirichlet noise in the root's priors."""
     noise_concentration: float = 0.3
@@ -71,6 +73,7 @@ class SearchSettings:
             "considered": (1, 100_000),
             "checkpoint": (0, 2**31 - 1),
             "share": (0, 1),
+            "prior_temperature": (0.01, 100),
             "noise_weight": (0, 1),
             "noise_concentration": (1e-6, 1e6),
             "leaves": (1, 4096),
