@@ -62,7 +62,10 @@ def test_who_has_a_clock_alone_has_the_fast_net() -> None:
     ordinary, fast = priors("net:visits=40"), priors("net:visits=40,fast=1")
     assert ordinary != fast
     assert priors("net:seconds=60,visits=40") == priors("net:seconds=0.1,fast=0") == ordinary
-    assert priors("net:seconds=0.1") == fast
+    assert priors("net:seconds=0.1,prior_temperature=1") == fast
+    assert (
+        priors("net:seconds=0.1") == priors("net:visits=40,fast=1,rule=puct") != fast
+    )  # its favourites count for less
     with pytest.raises(ValueError, match="no fast net ships for go9"):
         tesuji.player("net:fast=1", tesuji.game("go9"))
     with pytest.raises(ValueError, match="fast is 2: give 0 or 1"):
