@@ -92,7 +92,7 @@ void searches(const AnyGame& game) {
   bool legal = true;
   std::vector<AnyState> states;
   Random random(1);
-  for (int plies : {0, 3, 9, 20}) {
+  for (int plies : {0, 3, 9, 20, 44}) {
     AnyState state(game, {});
     for (; plies > 0; --plies) {
       const auto moves = state.legal();
@@ -103,6 +103,9 @@ void searches(const AnyGame& game) {
   }
   for (const Rule rule : {Rule::uct, Rule::puct, Rule::gumbel}) {
     SearchSettings settings{.visits = 60, .noise_weight = 0.25, .leaves = 3, .transpositions = rule == Rule::puct};
+    settings.candidates = rule != Rule::uct;
+    settings.solve = rule != Rule::uct ? 500 : 0;
+    settings.notes = rule == Rule::puct;
     settings.choose.rule = rule;
     Forest inside(states, settings, 1, 2), outside(states, settings, 1, 2);
     while (inside.simulate(Search::Inner::rollout, 2, 16)) {
