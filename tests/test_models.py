@@ -63,9 +63,8 @@ def test_who_has_a_clock_alone_has_the_fast_net() -> None:
     assert ordinary != fast
     assert priors("net:seconds=60,visits=40") == priors("net:seconds=0.1,fast=0") == ordinary
     assert priors("net:seconds=0.1,prior_temperature=1") == fast
-    assert (
-        priors("net:seconds=0.1") == priors("net:visits=40,fast=1,rule=puct") != fast
-    )  # its favourites count for less
+    # With many visits, and so with PUCT, its favourites count for less.
+    assert priors("net:seconds=0.1") == priors("net:visits=40,fast=1,rule=puct") != fast
     with pytest.raises(ValueError, match="no fast net ships for go9"):
         tesuji.player("net:fast=1", tesuji.game("go9"))
     with pytest.raises(ValueError, match="fast is 2: give 0 or 1"):

@@ -100,8 +100,7 @@ void bind_alphabeta(nb::module_& m) {
       },
       "state"_a,
       "What the game knows for sure without a search: the least and the most that First's result can be with best "
-      "play, "
-      "plies to the end (0: unknown), a move that leads there or None; None where it can tell nothing.");
+      "play, plies to the end (0: unknown), a move that leads there or None; None where it can tell nothing.");
 }
 
 }  // namespace tesuji

@@ -293,8 +293,13 @@ void Search::deliver(int i, const float* logits, double value, double drawn) {
   // The network speaks for the mover; here the value turns to First's side. Who cannot win any more draws instead.
   double first = leaf.to_play == 0 ? value : -value;
   const double lost = (1 - drawn - first) / 2, won = (1 - drawn + first) / 2;
-  if (leaf.bounds.high == 0) first = -lost, drawn += won;
-  if (leaf.bounds.low == 0) first = won, drawn += lost;
+  if (leaf.bounds.high == 0) {
+    first = -lost;
+    drawn += won;
+  } else if (leaf.bounds.low == 0) {
+    first = won;
+    drawn += lost;
+  }
   leaf.own_value = static_cast<float>(first + tree_.draw() * drawn);
   tree_.set_logits(walk.leaf, logits);
   if (walk.leaf == Tree::kRoot) soften(walk.leaf);

@@ -98,11 +98,11 @@ class NetPlayer:
         PUCT and a net of the architecture mosaic, which gains by 4/3 (docs/log.md).
         With ``average`` each position is looked at through all symmetries of the game: slower, and nearer to the truth.
         ``checkpoint`` and ``share``: the dynamic stop of study U, as of ``mcts``. ``candidates``: it believes what
-        the game is sure of: which moves are enough, and who wins. ``draw``: what a draw is worth to it; below 0 it
-        looks for more, and risks more; without it 0, but for the fast net that ships (docs/log.md). ``solve``: nodes
-        that an exact solver may spend on a leaf of the tree; above 0, where it may well know the rest, it is also asked
-        before the search, and no move is played that ends the game in a loss while there are others; for a player with
-        a temperature, who means to err, it is always 0.
+        the game is sure of: which moves are enough, who wins and who cannot. ``draw``: what a draw is worth to it;
+        below 0 it looks for more, and risks more; without it 0, but for the fast net that ships (docs/log.md).
+        ``solve``: nodes that an exact solver may spend on a leaf of the tree; above 0, where it may well know the rest,
+        it is also asked before the search, and no move is played that ends the game in a loss while there are others;
+        for a player with a temperature, who means to err, it is always 0.
         """
         if fast is None:
             fast = int(visits is None and seconds is not None and has_net(game, fast=True))

@@ -51,7 +51,8 @@ class SearchSettings:
     candidates: bool = False
     """Whether it believes what the game is sure of. It looks only at the moves among which is a best one: in Dots and
     Boxes one of several that come to the same, in Gomoku the one that wins or that stops a five; a single one is
-    followed unasked. And it takes the game's word for who wins: whole chains and loops, a win by fours."""
+    followed unasked. And it takes the game's word for who wins (whole chains and loops, a win by fours) and who cannot
+    (in Ultimate Tic-Tac-Toe)."""
     draw: float = 0.0
     """What a draw is worth to who moves at the root, in [−1, 1]: below 0 it looks for more than a draw, and risks
     more. Values have that price in them."""
